@@ -1,0 +1,90 @@
+// Transport: the exchange of single messages with one MCP endpoint, for gateways and for those who
+// speak JSON-RPC themselves. Client stands on it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <mcphttp/event_loop.hpp>
+#include <mcphttp/options.hpp>
+#include <mcphttp/response.hpp>
+
+namespace mcphttp {
+
+// Settings of a single exchange.
+struct SendOptions {
+  std::vector<Header> headers = {};  // beside TransportOptions::headers, same rules
+  Timeouts timeouts = {};            // over TransportOptions::timeouts
+  std::stop_token stop = {};         // a request to stop cancels the exchange
+  // The request may be carried out twice without harm (a list, a read, a ping): sent once more if
+  // the connection is lost before an answer began. Never set it for tools/call.
+  bool idempotent = false;
+};
+
+// Settings of a GET.
+struct StreamOptions {
+  SendOptions send = {};
+  // Where to go on from (Event::last_event_id() of an earlier stream); empty: with what comes.
+  std::string last_event_id = {};
+  // To take the stream of a request up again that another process, or an earlier Transport, had
+  // sent: its id as raw JSON; the stream then ends with its response. Empty: a stream of the
+  // server's own messages.
+  std::string request_id = {};
+};
+
+// What must be kept so that another process can carry on; see TransportOptions::session_id.
+struct SessionState {
+  std::string id;  // MCP-Session-Id, as given with the answer to `initialize`; empty if none
+  std::string
+      protocol_version;  // that `initialize` agreed on, sent as MCP-Protocol-Version; empty before
+};
+
+// Keeps the connections, the session and the negotiated revision of one endpoint. Thread-safe; see
+// event_loop.hpp.
+class MCPHTTP_EXPORT Transport {
+ public:
+  // Checks the options once. Fails with invalid_argument, naming the field. Opens nothing.
+  static Result<Transport> create(TransportOptions options);
+  static Result<Transport> create(TransportOptions options, EventLoop loop);
+
+  Transport(Transport&&) noexcept;
+  Transport& operator=(Transport&&) noexcept;
+  // Cancels all that runs (event_loop.hpp, rule 5).
+  ~Transport();
+
+  // Sends one JSON-RPC message and waits for the head of the answer. Fails with invalid_argument if
+  // `json` is not one JSON-RPC message, wrong_thread on the loop thread, or as design section 5
+  // lists. A JSON-RPC error is an answer, not a failure.
+  Result<Response> post(std::string json, SendOptions options = {});
+
+  // Sends one JSON-RPC message; the answer goes to `handler`, which is kept until on_end has
+  // returned. Never blocks and never fails itself: a refused argument ends in on_end. Calls nothing
+  // before it returns.
+  Call start_post(std::string json, SendOptions options, std::shared_ptr<ResponseHandler> handler);
+
+  // Opens the stream of messages that the server sends of its own accord (MCP 2025-11-25, Listening
+  // for Messages from the Server) and waits for its head. It is opened again whenever it ends, see
+  // Reconnection. Fails with http_error where the server offers none (405, 404 without a session,
+  // 400), else as post().
+  Result<Response> open_stream(StreamOptions options = {});
+  // The same without waiting. on_headers comes each time the stream is open; where the server
+  // offers none, on_end says not_offered.
+  Call start_stream(StreamOptions options, std::shared_ptr<ResponseHandler> handler);
+
+  // Ends the session: DELETE, and forgets it, whatever the answer. Succeeds if there is none, and
+  // if the server does not allow it (405) or no longer knows it (404).
+  Result<void> end_session(SendOptions options = {});
+
+  SessionState session() const;
+
+ private:
+  friend class Client;
+  struct State;
+  explicit Transport(std::shared_ptr<State> state) noexcept;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace mcphttp

@@ -1,0 +1,160 @@
+#include "call_continuation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mcphttp {
+namespace {
+
+constexpr std::int64_t header_mismatch = -32020;
+
+// A server that only hands out state is polled no faster than this, and soon slower.
+constexpr std::chrono::milliseconds first_pause{50};
+constexpr std::chrono::milliseconds longest_pause{250};
+
+// MCP 2026-07-28, Multi Round-Trip Requests, Supported Requests.
+bool may_ask_for_input(std::string_view method) {
+  constexpr std::array<std::string_view, 3> methods{"tools/call", "prompts/get", "resources/read"};
+  return std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+
+bool is_input_required(const Message& answer) {
+  const auto type = json::Value(answer.result()).find("resultType");
+  return type && type->string() == "input_required";
+}
+
+Error fault(ErrorCode code, std::string detail) {
+  Error error;
+  error.code = code;
+  error.detail = std::move(detail);
+  error.delivery = Delivery::answered;
+  return error;
+}
+
+}  // namespace
+
+// The inputs of one round, until the last one is in.
+class CallContinuation::Inputs {
+ public:
+  Inputs(std::shared_ptr<CallContinuation> call, std::string state, Proceed proceed)
+      : call_(std::move(call)), state_(std::move(state)), proceed_(std::move(proceed)) {}
+  ~Inputs() {
+    if (refused_) {
+      proceed_(tl::unexpected(
+          fault(ErrorCode::cancelled, "an input that the server asked for was not given")));
+    } else {
+      proceed_(call_->next_round(responses_.empty() ? "{}" : responses_ + "}", state_));
+    }
+  }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+
+  // `key` is a raw string; `body` as in Responder.
+  void add(std::string_view key, std::string_view body) {
+    constexpr std::string_view result = "\"result\":";
+    const std::lock_guard lock(mutex_);
+    if (body.substr(0, result.size()) != result) {
+      refused_ = true;
+      return;
+    }
+    responses_ += responses_.empty() ? "{" : ",";
+    responses_ += fmt::format("\"{}\":{}", key, body.substr(result.size()));
+  }
+  void refuse() {
+    const std::lock_guard lock(mutex_);
+    refused_ = true;
+  }
+
+ private:
+  const std::shared_ptr<CallContinuation> call_;
+  const std::string state_;
+  const Proceed proceed_;
+  std::mutex mutex_;
+  std::string responses_;
+  bool refused_ = false;
+};
+
+CallContinuation::CallContinuation(CallContinuationHost host, std::string method,
+                                   std::string params, bool fulfils_inputs)
+    : host_(std::move(host)),
+      method_(std::move(method)),
+      params_(std::move(params)),
+      fulfils_inputs_(fulfils_inputs) {}
+
+bool CallContinuation::wants(const Message& answer) const {
+  if (answer.kind() == Message::Kind::error) {
+    return method_ == "tools/call" && answer.error_code() == header_mismatch && !headers_refreshed_;
+  }
+  return fulfils_inputs_ && may_ask_for_input(method_) && is_input_required(answer);
+}
+
+void CallContinuation::go_on(Message answer, Proceed proceed) {
+  if (answer.kind() == Message::Kind::error) return retry_with_fresh_headers(proceed);
+  if (++rounds_ > max_rounds) {
+    return proceed(tl::unexpected(
+        fault(ErrorCode::malformed_message,
+              fmt::format("the server asked for input more than {} times", max_rounds))));
+  }
+  gather_inputs(answer, proceed);
+}
+
+void CallContinuation::retry_with_fresh_headers(const Proceed& proceed) {
+  headers_refreshed_ = true;
+  host_.refresh_tools([self = shared_from_this(), proceed](Result<void> listed) {
+    if (!listed) return proceed(tl::unexpected(std::move(listed.error())));
+    proceed(self->host_.make_request(self->method_, self->params_));
+  });
+}
+
+void CallContinuation::gather_inputs(const Message& answer, const Proceed& proceed) {
+  const json::Value result(answer.result());
+  const auto state = result.find("requestState");
+  const auto requests = result.find("inputRequests");
+  std::string raw_state = state ? std::string(state->raw()) : std::string();
+  if (!requests) return proceed(next_round({}, raw_state));
+  rounds_without_input_ = 0;
+  // Goes on, as it is destroyed, once the last handler has answered or dropped its share.
+  const auto inputs = std::make_shared<Inputs>(shared_from_this(), std::move(raw_state), proceed);
+  requests->for_each_member(
+      [&](json::RawString key, json::Value request) { ask(key, request, inputs); });
+}
+
+void CallContinuation::ask(json::RawString key, json::Value request,
+                           const std::shared_ptr<Inputs>& inputs) {
+  const auto method = request.find("method");
+  const auto handler =
+      host_.handlers->find(method ? method->as_string().value_or("") : std::string());
+  if (handler == host_.handlers->end()) return inputs->refuse();
+  // Handlers know requests of the other era: the same, with an id.
+  const auto params = request.find("params");
+  auto message = Message::parse(
+      fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":{}{}{}}})", key.raw(), method->raw(),
+                  params ? R"(,"params":)" : "", params ? params->raw() : ""),
+      json::greatest_depth);
+  if (!message) return inputs->refuse();
+  auto responder = std::make_shared<Responder>(
+      [inputs, key = std::string(key.raw())](const std::string& body) { inputs->add(key, body); });
+  host_.worker->post(
+      [handle = handler->second, request = std::move(*message), responder = std::move(responder)] {
+        handle(request, std::move(*responder));
+      });
+}
+
+Result<NextRequest> CallContinuation::next_round(std::string_view input_responses,
+                                                 std::string_view request_state) {
+  std::string params = params_.empty() ? "{}" : params_;
+  if (!input_responses.empty())
+    params = json::set_member(params, "inputResponses", input_responses);
+  if (!request_state.empty()) params = json::set_member(params, "requestState", request_state);
+  NextRequest next = host_.make_request(method_, params);
+  if (input_responses.empty()) {
+    next.delay = std::min(longest_pause, first_pause * (1 << std::min(rounds_without_input_++, 3)));
+  }
+  return next;
+}
+
+}  // namespace mcphttp

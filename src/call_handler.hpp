@@ -1,0 +1,61 @@
+// One call of a Client while it is under way: its notifications to the callbacks, the server's
+// requests to their handlers, and in the end its result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <mcphttp/client.hpp>
+
+#include "inbox.hpp"
+#include "server_requests.hpp"
+
+namespace mcphttp {
+
+// What arrives beside the answer. The token is that of the request, which is also its id.
+class Notifier {
+ public:
+  // `options` and `requests` must outlive the notifier.
+  Notifier(const CallOptions& options, std::int64_t token, const ServerRequests& requests);
+  // Throws what the callbacks throw.
+  void notice(const Message& message, const std::shared_ptr<Inbox>& inbox) const;
+
+ private:
+  bool is_our_progress(const Message& message) const;
+
+  const CallOptions& options_;
+  const std::string token_;
+  const ServerRequests& requests_;
+};
+
+// Reads a blocking call to its end, on the calling thread.
+Result<Message> read_answer(const std::shared_ptr<Inbox>& inbox, const Notifier& notifier);
+
+// An asynchronous call.
+class CallHandler final : public ResponseHandler {
+ public:
+  using Done = std::function<void(Result<Message>)>;
+
+  // `keep_alive` holds what `requests` belongs to.
+  CallHandler(CallOptions options, std::int64_t token, const ServerRequests& requests, Done done);
+  // Before the call is started.
+  void attach(const std::shared_ptr<Inbox>& inbox) { inbox_ = inbox; }
+
+  void on_headers(const ResponseHead& head) override;
+  Flow on_event(Event&& event) override;
+  void on_message(Message&& message) override;
+  void on_end(const ExchangeEnd& end) override;
+
+ private:
+  const CallOptions options_;
+  const Notifier notifier_;
+  const Done done_;
+  std::weak_ptr<Inbox> inbox_;  // which holds us
+  int status_ = 0;
+  std::optional<Message> answer_;
+};
+
+}  // namespace mcphttp

@@ -1,0 +1,189 @@
+#include <mcphttp/client.hpp>
+
+#include <utility>
+
+#include "client_state.hpp"
+#include "response_state.hpp"
+#include "rpc.hpp"
+#include "types.hpp"
+
+namespace mcphttp {
+namespace {
+
+template <class To>
+auto convert(const Result<Message>& answer, To to) -> Result<decltype(to(json::Value()))> {
+  if (!answer) return tl::unexpected(answer.error());
+  return to(json::Value(answer->result()));
+}
+
+Result<void> discard(const Result<Message>& answer) {
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
+}
+
+template <class State, class To>
+auto list_all(State& state, std::string_view method, std::string_view member,
+              const CallOptions& options, To to)
+    -> Result<std::vector<decltype(to(json::Value()))>> {
+  std::vector<decltype(to(json::Value()))> items;
+  auto listed =
+      state.list(method, member, options, [&](json::Value item) { items.push_back(to(item)); });
+  if (!listed) return tl::unexpected(std::move(listed.error()));
+  return items;
+}
+
+}  // namespace
+
+Result<Client> Client::connect(ClientOptions options) {
+  return connect(std::move(options), EventLoop());
+}
+
+Result<Client> Client::connect(ClientOptions options, EventLoop loop) {
+  auto checked =
+      rpc::check_params("capabilities", options.capabilities, options.limits.max_json_depth);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  auto transport = Transport::State::create(options, std::move(loop.core_));
+  if (!transport) return tl::unexpected(std::move(transport.error()));
+  options.capabilities =
+      with_handler_capabilities(std::move(options.capabilities), options.request_handlers);
+  auto state = std::make_shared<State>(std::move(options), std::move(*transport));
+  auto connected = state->connect();
+  if (!connected) return tl::unexpected(std::move(connected.error()));
+  return Client(std::move(state));
+}
+
+Client::Client(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+Client::Client(Client&&) noexcept = default;
+
+Client& Client::operator=(Client&& other) noexcept {
+  Client(std::move(other)).state_.swap(state_);
+  return *this;
+}
+
+Client::~Client() {
+  if (!state_) return;
+  if (state_->options.close_on_destruction) close();
+  state_->end();
+}
+
+Result<void> Client::close() { return state_->close(); }
+
+const ServerInfo& Client::server() const noexcept { return state_->server; }
+
+std::string Client::session_id() const { return state_->session_id(); }
+
+// --- Tools ---------------------------------------------------------------------------------------
+
+Result<ToolResult> Client::call_tool(std::string_view name, std::string_view arguments,
+                                     const CallOptions& options) {
+  auto checked = state_->check("arguments", arguments);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  return convert(state_->request("tools/call", rpc::make_named_params(name, arguments), options),
+                 to_tool_result);
+}
+
+Call Client::start_tool(std::string_view name, std::string_view arguments, CallOptions options,
+                        ToolHandler on_done) {
+  return state_->start("tools/call", state_->check("arguments", arguments),
+                       rpc::make_named_params(name, arguments), std::move(options),
+                       [on_done = std::move(on_done)](const Result<Message>& answer) {
+                         if (on_done) on_done(convert(answer, to_tool_result));
+                       });
+}
+
+Result<std::vector<Tool>> Client::list_tools(const CallOptions& options) {
+  std::vector<Tool> tools;
+  auto listed = state_->list("tools/list", "tools", options, [&](json::Value definition) {
+    if (auto tool = state_->take_tool(definition)) tools.push_back(std::move(*tool));
+  });
+  if (!listed) return tl::unexpected(std::move(listed.error()));
+  return tools;
+}
+
+// --- Resources, prompts, completion --------------------------------------------------------------
+
+Result<std::vector<Resource>> Client::list_resources(const CallOptions& options) {
+  return list_all(*state_, "resources/list", "resources", options, to_resource);
+}
+
+Result<std::vector<ResourceTemplate>> Client::list_resource_templates(const CallOptions& options) {
+  return list_all(*state_, "resources/templates/list", "resourceTemplates", options,
+                  to_resource_template);
+}
+
+Result<std::vector<Prompt>> Client::list_prompts(const CallOptions& options) {
+  return list_all(*state_, "prompts/list", "prompts", options, to_prompt);
+}
+
+Result<std::vector<ResourceContents>> Client::read_resource(std::string_view uri,
+                                                            const CallOptions& options) {
+  return convert(
+      state_->request("resources/read", rpc::make_text_params("uri", uri), options, true),
+      [](json::Value result) {
+        std::vector<ResourceContents> parts;
+        if (const auto contents = result.find("contents")) {
+          contents->for_each_element(
+              [&parts](json::Value part) { parts.push_back(to_resource_contents(part)); });
+        }
+        return parts;
+      });
+}
+
+Result<void> Client::subscribe_resource(std::string_view uri, const CallOptions& options) {
+  return discard(
+      state_->request("resources/subscribe", rpc::make_text_params("uri", uri), options));
+}
+
+Result<void> Client::unsubscribe_resource(std::string_view uri, const CallOptions& options) {
+  return discard(
+      state_->request("resources/unsubscribe", rpc::make_text_params("uri", uri), options));
+}
+
+Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view arguments,
+                                        const CallOptions& options) {
+  auto checked = state_->check("arguments", arguments);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  return convert(
+      state_->request("prompts/get", rpc::make_named_params(name, arguments), options, true),
+      to_prompt_result);
+}
+
+Result<Completion> Client::complete(std::string_view reference, std::string_view argument,
+                                    std::string_view value, const CallOptions& options) {
+  auto checked = state_->check("reference", reference);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  return convert(
+      state_->request("completion/complete",
+                      rpc::make_completion_params(reference, argument, value), options, true),
+      to_completion);
+}
+
+// --- The rest ------------------------------------------------------------------------------------
+
+Result<void> Client::set_log_level(std::string_view level, const CallOptions& options) {
+  return state_->set_log_level(level, options);
+}
+
+Result<void> Client::ping(const CallOptions& options) { return state_->ping(options); }
+
+Result<Message> Client::request(std::string_view method, std::string_view params,
+                                const CallOptions& options) {
+  auto checked = state_->check("params", params);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  return state_->request(method, params, options);
+}
+
+Call Client::start_request(std::string_view method, std::string_view params, CallOptions options,
+                           MessageHandler on_done) {
+  return state_->start(method, state_->check("params", params), params, std::move(options),
+                       std::move(on_done));
+}
+
+Result<void> Client::notify(std::string_view method, std::string_view params,
+                            const CallOptions& options) {
+  auto checked = state_->check("params", params);
+  if (!checked) return checked;
+  return state_->notify(method, params, options);
+}
+
+}  // namespace mcphttp

@@ -1,0 +1,113 @@
+// What a Client consists of: JSON-RPC ids, the session and its recovery, the stream of server
+// messages.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <mcphttp/client.hpp>
+#include <mcphttp/transport.hpp>
+
+#include "call_continuation.hpp"
+#include "call_handler.hpp"
+#include "json.hpp"
+#include "server_requests.hpp"
+#include "session_keeper.hpp"
+#include "tool_headers.hpp"
+#include "transport_state.hpp"
+
+namespace mcphttp {
+
+struct Client::State final : public SessionKeeper,
+                             public std::enable_shared_from_this<Client::State> {
+  State(ClientOptions chosen, std::shared_ptr<Transport::State> over);
+  ~State() override;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  using Done = CallHandler::Done;
+
+  Result<void> connect();
+  // Ends all calls; nothing of this client runs afterwards. Idempotent.
+  void end();
+  Result<void> close();
+
+  // Params are checked.
+  Result<Message> request(std::string_view method, std::string_view params, const CallOptions& call,
+                          bool idempotent = false);
+  Call start(std::string_view method, Result<void> checked, std::string_view params,
+             CallOptions call, Done done);
+  Result<void> notify(std::string_view method, std::string_view params, const CallOptions& call);
+
+  // Visits every element of `member` over all pages of a list.
+  Result<void> list(std::string_view method, std::string_view member, const CallOptions& call,
+                    const std::function<void(json::Value)>& visit);
+  // The tool of a definition, and what of its calls is mirrored into headers; nothing, but a
+  // warning, if the definition is invalid.
+  std::optional<Tool> take_tool(json::Value definition);
+  Result<void> check(std::string_view what, std::string_view params) const;
+  Result<void> set_log_level(std::string_view level, const CallOptions& call);
+  Result<void> ping(const CallOptions& call);
+  std::string session_id() const;
+
+  const ClientOptions options;
+  ServerInfo server;
+
+ private:
+  struct Prepared {
+    std::int64_t id;
+    Result<ExchangeRequest> request;
+  };
+  Prepared prepare(std::string_view method, std::string_view params, const CallOptions& call,
+                   bool idempotent);
+  // A request; in the modern era with the client's metadata, and its mirror in header lines.
+  NextRequest make_request(std::int64_t id, std::string_view method, std::string_view params);
+  std::shared_ptr<Continuation> make_continuation(std::string_view method, std::string params,
+                                                  const CallOptions& call);
+  void adopt(ExchangeRequest& request);
+  SendOptions send_options(const CallOptions& call, bool idempotent) const;
+  // Sends without a waiting caller; the outcome is nobody's.
+  void send_detached(std::string json);
+  void tell_cancelled(std::string_view method, std::int64_t id, const Error& error);
+
+  // --- era_choice.cpp ----------------------------------------------------------------------------
+
+  Result<void> choose_era();
+  Result<void> probe(bool may_fall_back);
+  Result<void> shake_hands();
+  void refresh_tools(std::string cursor, std::size_t pages, std::function<void(Result<void>)> done);
+
+  // --- session_recovery.cpp ----------------------------------------------------------------------
+
+  bool has_lost_session() override;
+  void restore(const std::string& lost, SessionKeeper::Done done) override;
+  // Sends on behalf of the library, in the loop context.
+  void send_inside(std::string json, bool is_handshake, Done done);
+  void send_initialize();
+  void send_initialized();
+  void finish_restoring(const Result<void>& result);
+
+  void open_server_stream();
+
+  const std::shared_ptr<Transport::State> transport_;
+  std::unique_ptr<ServerRequests> server_requests_;
+  std::atomic<std::int64_t> next_id_{1};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> has_session_{false};
+  std::atomic<bool> is_modern_{false};
+  ToolHeaderTable tool_headers_;
+
+  std::mutex mutex_;
+  bool restoring_ = false;                    // guarded
+  std::vector<SessionKeeper::Done> waiting_;  // guarded; the first one started it
+  std::string log_level_;                     // guarded; empty: never set
+  Call server_stream_;                        // guarded
+};
+
+}  // namespace mcphttp

@@ -1,0 +1,127 @@
+// The reasons for which an exchange sends a request again, broken streams and redirects aside: the
+// call goes on, the server has lost the session, the credentials were refused. Each but the first
+// happens at most once.
+#include <utility>
+
+#include "exchange.hpp"
+
+namespace mcphttp {
+
+// --- The next request of the call ----------------------------------------------------------------
+
+bool Exchange::is_for_continuation(const Message& answer) const {
+  return request_.continuation != nullptr && request_.continuation->wants(answer);
+}
+
+void Exchange::continue_call(Message answer) {
+  request_.continuation->go_on(std::move(answer),
+                               [self = shared_from_this()](Result<NextRequest> next) {
+                                 self->continue_with([self, next = std::move(next)] {
+                                   if (!next) return self->fail(next.error());
+                                   self->send_next(*next);
+                                 });
+                               });
+}
+
+void Exchange::send_next(NextRequest next) {
+  request_.context.request_id = std::move(next.id);
+  request_.message_header_lines = std::move(next.header_lines);
+  request_.body = std::make_shared<const std::string>(std::move(next.json));
+  if (next.delay.count() == 0) return authorize_and_send();
+  next_.arm(std::chrono::steady_clock::now() + next.delay);
+}
+
+// --- The session ---------------------------------------------------------------------------------
+
+bool Exchange::may_restore(const Error& error) const {
+  return error.code == ErrorCode::session_expired && !restored_ && !request_.keeper.expired();
+}
+
+// The request was refused, so not carried out: it may be sent again, once, in a new session.
+void Exchange::restore_and_send() {
+  restored_ = true;
+  end_streams_of_lost_session();
+  const auto keeper = request_.keeper.lock();
+  keeper->restore(request_.session.id,
+                  [self = shared_from_this()](Result<void> result, bool restarted) {
+                    self->continue_with([self, result = std::move(result), restarted] {
+                      if (!result) return self->fail(result.error());
+                      if (restarted)
+                        self->on_warning({WarningKind::session_restarted,
+                                          "the server had lost the session; a new one was begun"});
+                      self->request_.session = self->endpoint_->session.snapshot();
+                      self->request_.context.session_in_use = !self->request_.session.id.empty();
+                      self->request_.context.last_event_id.clear();
+                      self->authorize_and_send();
+                    });
+                  });
+}
+
+// What is streamed in a session that is gone is gone with it. Not at once: a stream may be in the
+// middle of libcurl.
+void Exchange::end_streams_of_lost_session() {
+  endpoint_->session.drop(request_.session.id);
+  const std::lock_guard lock(loop().mutex());
+  loop().enqueue([endpoint = endpoint_, lost = request_.session.id] {
+    const std::vector<Exchange*> streams = endpoint->open_streams;
+    for (Exchange* stream : streams) {
+      if (!lost.empty() && stream->request_.session.id == lost) stream->lose_session();
+    }
+  });
+}
+
+void Exchange::lose_session() {
+  if (auto transfer = std::exchange(transfer_, nullptr)) transfer->abandon();
+  reopening_.disarm();
+  if (request_.reopening == Reopening::for_ever && !request_.keeper.expired())
+    return restore_and_send();
+  Error error;
+  error.code = ErrorCode::session_expired;
+  error.detail = "the session was lost while the stream was open";
+  error.delivery = Delivery::unknown;
+  finish(ExchangeEnd::Reason::failed, std::move(error));
+}
+
+// --- Credentials ---------------------------------------------------------------------------------
+
+// Asks for credentials first, where there is somebody to ask.
+void Exchange::authorize_and_send() {
+  if (!authorization_) return send();
+  authorization_->obtain([self = shared_from_this()](Credential credential) {
+    self->continue_with([self, credential = std::move(credential)] {
+      self->credential_ = credential;
+      self->send();
+    });
+  });
+}
+
+void Exchange::refresh_and_send(Error refusal) {
+  refreshed_ = true;
+  const Authorization::Refused refused{credential_.generation, refusal.http_status,
+                                       refusal.www_authenticate};
+  authorization_->refresh(refused,
+                          [self = shared_from_this(), refusal = std::move(refusal)](bool retry) {
+                            self->continue_with([self, refusal, retry] {
+                              if (retry) return self->authorize_and_send();
+                              self->fail(refusal);
+                            });
+                          });
+}
+
+bool Exchange::may_refresh(const Error& error) const {
+  return authorization_ != nullptr && !refreshed_ &&
+         (error.http_status == 401 || error.http_status == 403);
+}
+
+// Back into the loop context, from any thread; nothing if the exchange has ended meanwhile.
+void Exchange::continue_with(std::function<void()> step) {
+  {
+    const std::lock_guard lock(loop().mutex());
+    loop().enqueue([self = shared_from_this(), step = std::move(step)] {
+      if (self->self_) step();
+    });
+  }
+  loop().kick();
+}
+
+}  // namespace mcphttp

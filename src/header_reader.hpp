@@ -1,0 +1,100 @@
+// HeaderReader: the header lines of one response in; its final head out. No I/O.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <mcphttp/response.hpp>
+
+#include "http_fields.hpp"
+
+namespace mcphttp {
+
+// Holds no more than `max_size` bytes of lines. Thread-compatible.
+class HeaderReader {
+ public:
+  // What counts: the bytes of every line of any block or trailer, and 32 for each, so that many
+  // tiny ones cannot dodge the limit (ResponseLimits::max_header_size).
+  explicit HeaderReader(std::size_t max_size) noexcept : max_size_(max_size) {}
+
+  enum class Progress {
+    reading,
+    complete,   // the line ended the final block; said once
+    too_large,  // this line broke the limit; nothing of it is kept
+  };
+  // One line with its line end, as it arrives.
+  Progress read(std::string_view line) {
+    size_ += line.size() + line_overhead;
+    if (size_ > max_size_) return Progress::too_large;
+    return complete_ ? Progress::reading : read_block_line(line);
+  }
+
+  // The final block has ended; what comes now are trailers, counted and never believed (RFC 9110
+  // 6.5.1).
+  bool is_complete() const noexcept { return complete_; }
+  // The block under way, and once complete the final one: nothing of 1xx blocks is in it (RFC 9110
+  // 15.2).
+  const ResponseHead& head() const noexcept { return head_; }
+  // What has counted so far.
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  static constexpr std::size_t line_overhead = 32;
+
+  Progress read_block_line(std::string_view line) {
+    if (http::is_folded_line(line)) {
+      unfold(line);
+      return Progress::reading;
+    }
+    finish_field();
+    if (const auto status = http::parse_status_line(line)) {
+      head_ = {};
+      head_.status = *status;
+    } else if (line != "\r\n" && line != "\n") {
+      field_line_ = line;
+    } else if (head_.status >= 200) {
+      complete_ = true;
+      return Progress::complete;
+    }
+    return Progress::reading;
+  }
+
+  // The line end before a fold stands for a space, and the fold begins with one (RFC 9112 5.2).
+  // Read apart, a value's end could hide from us, a coding for instance.
+  void unfold(std::string_view line) {
+    if (field_line_.empty()) return;
+    field_line_.erase(field_line_.find_last_not_of("\r\n") + 1);
+    field_line_ += line;
+  }
+
+  void finish_field() {
+    if (const auto field = http::parse_header_line(field_line_)) {
+      head_.headers.push_back({std::string(field->name), std::string(field->value)});
+    }
+    field_line_.clear();
+  }
+
+  const std::size_t max_size_;
+  std::size_t size_ = 0;
+  bool complete_ = false;
+  std::string field_line_;  // the latest field, until it is known that no fold follows
+  ResponseHead head_;
+};
+
+// What a coding that was not asked for is applied to, "content" or "transfer"; nothing if there is
+// none. It hides the size of what it holds, and libcurl would undo a transfer coding by itself.
+inline std::optional<std::string_view> foreign_coding(const ResponseHead& head) {
+  for (const Header& header : head.headers) {
+    const bool transfer = http::iequals(header.name, "Transfer-Encoding");
+    if (!transfer && !http::iequals(header.name, "Content-Encoding")) continue;
+    const std::string_view allowed = transfer ? "chunked" : "identity";
+    for (const std::string_view coding : http::split_list(header.value)) {
+      if (!http::iequals(coding, allowed)) return transfer ? "transfer" : "content";
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mcphttp

@@ -1,0 +1,106 @@
+#include "option_checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "http_fields.hpp"
+
+namespace mcphttp {
+namespace {
+
+// Set by the transport itself; a second one from outside would contradict it.
+constexpr std::array reserved_headers{
+    "Accept",         "Accept-Encoding",   "Connection", "Content-Encoding",
+    "Content-Length", "Content-Type",      "Expect",     "Host",
+    "Last-Event-ID",  "Transfer-Encoding", "User-Agent", "Upgrade"};
+
+bool is_reserved(std::string_view name) {
+  if (name.size() >= 4 && http::iequals(name.substr(0, 4), "mcp-")) return true;
+  return std::any_of(reserved_headers.begin(), reserved_headers.end(),
+                     [name](const char* reserved) { return http::iequals(name, reserved); });
+}
+
+Error invalid(std::string detail) {
+  Error error;
+  error.code = ErrorCode::invalid_argument;
+  error.detail = std::move(detail);
+  return error;
+}
+
+// Whoever is on the path of plain http can read a credential and use it.
+std::optional<Error> check_credentials(const TransportOptions& options, const http::Url& url) {
+  if (options.bearer_token.empty() && options.authorizer == nullptr) return std::nullopt;
+  if (!options.bearer_token.empty() && !http::is_visible_ascii(options.bearer_token)) {
+    return invalid("bearer_token: not visible ASCII");
+  }
+  const bool in_the_open =
+      url.scheme == "http" && options.unix_socket_path.empty() && !http::is_loopback_host(url.host);
+  if (in_the_open && !options.allow_bearer_over_http) {
+    return invalid(
+        "bearer_token, authorizer: would cross the network over plain http "
+        "(allow_bearer_over_http)");
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> check_session(const TransportOptions& options) {
+  if (!options.session_id.empty() &&
+      (!http::is_visible_ascii(options.session_id) ||
+       options.session_id.size() > options.limits.max_event_id_size)) {
+    return invalid("session_id: not visible ASCII, or longer than max_event_id_size");
+  }
+  if (!options.protocol_version.empty() && !http::is_visible_ascii(options.protocol_version)) {
+    return invalid("protocol_version: not visible ASCII");
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> check_reconnection(const Reconnection& reconnection) {
+  if (reconnection.initial_delay.count() <= 0 ||
+      reconnection.max_delay < reconnection.initial_delay) {
+    return invalid("reconnection: initial_delay must be positive and max_delay no less");
+  }
+  if (reconnection.max_attempts < 0) return invalid("reconnection: max_attempts is negative");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Error> check_headers(const std::vector<Header>& headers) {
+  for (const Header& header : headers) {
+    if (!http::is_token(header.name)) return invalid("headers: a name is not a token");
+    if (is_reserved(header.name))
+      return invalid(fmt::format("headers: {} is set by the transport", header.name));
+    if (!http::is_field_value(header.value)) {
+      return invalid(
+          fmt::format("headers: the value of {} has a forbidden character", header.name));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> check_timeouts(const Timeouts& timeouts) {
+  for (const auto& time :
+       {timeouts.connect, timeouts.headers, timeouts.idle, timeouts.total, timeouts.diagnostic}) {
+    if (time && time->count() < 0) return invalid("timeouts: a time is negative");
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> check_options(const TransportOptions& options, const http::Url& url) {
+  if (auto error = check_headers(options.headers)) return error;
+  if (auto error = check_timeouts(options.timeouts)) return error;
+  if (auto error = check_credentials(options, url)) return error;
+  if (auto error = check_session(options)) return error;
+  if (auto error = check_reconnection(options.reconnection)) return error;
+  if (options.max_redirects < 0) return invalid("max_redirects: negative");
+  if (!http::is_field_value(options.user_agent))
+    return invalid("user_agent: has a forbidden character");
+  return std::nullopt;
+}
+
+}  // namespace mcphttp

@@ -1,0 +1,18 @@
+// Judges what the caller sets, once, before anything is sent. Errors are invalid_argument and name
+// the field; values are never shown, they may be credentials.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <mcphttp/options.hpp>
+
+#include "url.hpp"
+
+namespace mcphttp {
+
+std::optional<Error> check_options(const TransportOptions& options, const http::Url& url);
+std::optional<Error> check_headers(const std::vector<Header>& headers);
+std::optional<Error> check_timeouts(const Timeouts& timeouts);
+
+}  // namespace mcphttp

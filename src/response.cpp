@@ -1,0 +1,155 @@
+#include <mcphttp/response.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "http_fields.hpp"
+#include "inbox.hpp"
+#include "response_state.hpp"
+
+namespace mcphttp {
+
+const std::string* ResponseHead::find(std::string_view name) const noexcept {
+  const auto found = std::find_if(headers.begin(), headers.end(), [name](const Header& header) {
+    return http::iequals(header.name, name);
+  });
+  return found != headers.end() ? &found->value : nullptr;
+}
+
+// --- Event ---------------------------------------------------------------------------------------
+
+Event::Event(Parts parts) : parts_(std::move(parts)) {}
+
+Event::Event(Parts parts, Message message, bool answers)
+    : parts_(std::move(parts)), message_(std::move(message)), is_response_(answers) {}
+
+std::string_view Event::type() const noexcept {
+  return parts_.type.empty() ? std::string_view("message") : std::string_view(parts_.type);
+}
+
+std::string_view Event::data() const noexcept {
+  return message_ ? message_->json() : std::string_view(parts_.data);
+}
+
+std::string_view Event::last_event_id() const noexcept { return parts_.last_event_id; }
+
+bool Event::has_id() const noexcept { return parts_.has_id; }
+
+std::optional<std::chrono::milliseconds> Event::retry() const noexcept {
+  if (!parts_.retry) return std::nullopt;
+  constexpr auto most = static_cast<std::uint64_t>(std::chrono::milliseconds::max().count());
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*parts_.retry, most)));
+}
+
+const Message* Event::message() const noexcept { return message_ ? &*message_ : nullptr; }
+
+bool Event::is_response() const noexcept { return is_response_; }
+
+std::optional<Message> Event::take_message() && { return std::exchange(message_, std::nullopt); }
+
+std::string Event::frame() const {
+  std::string out;
+  out.reserve(data().size() + parts_.type.size() + parts_.last_event_id.size() + 64);
+  if (type() != "message") out.append("event: ").append(type()).append("\n");
+  if (has_id()) out.append("id: ").append(last_event_id()).append("\n");
+  if (parts_.retry) out.append("retry: ").append(std::to_string(*parts_.retry)).append("\n");
+  for (std::string_view rest = data();;) {
+    const std::size_t end = rest.find('\n');
+    out.append("data: ").append(rest.substr(0, end)).append("\n");
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  return out.append("\n");
+}
+
+// --- ResponseHandler -----------------------------------------------------------------------------
+
+void ResponseHandler::on_headers(const ResponseHead& /*head*/) {}
+Flow ResponseHandler::on_event(Event&& /*event*/) { return Flow::proceed; }
+void ResponseHandler::on_message(Message&& /*message*/) {}
+
+// --- Call ----------------------------------------------------------------------------------------
+
+Call::Call() noexcept = default;
+Call::Call(std::shared_ptr<Inbox> inbox) noexcept : inbox_(std::move(inbox)) {}
+Call::Call(Call&&) noexcept = default;
+
+Call& Call::operator=(Call&& other) noexcept {
+  Call(std::move(other)).inbox_.swap(inbox_);
+  return *this;
+}
+
+Call::~Call() {
+  if (inbox_) inbox_->close();
+}
+
+void Call::cancel() {
+  if (inbox_) inbox_->cancel();
+}
+
+void Call::resume() {
+  if (inbox_) inbox_->resume();
+}
+
+void Call::detach() { inbox_.reset(); }
+
+// --- EventStream ---------------------------------------------------------------------------------
+
+EventStream::EventStream(std::shared_ptr<Inbox> inbox) noexcept : inbox_(std::move(inbox)) {}
+
+std::optional<Event> EventStream::next() {
+  if (end_) return std::nullopt;
+  if (inbox_->loop().refuses_blocking()) {
+    inbox_->cancel();
+    end_ = ExchangeEnd{ExchangeEnd::Reason::failed, wrong_thread(), {}};
+    return std::nullopt;
+  }
+  while (auto item = inbox_->take()) {
+    if (auto* event = std::get_if<Event>(&*item)) return std::move(*event);
+    if (auto* message = std::get_if<Message>(&*item)) rescued_ = std::move(*message);
+    if (auto* end = std::get_if<ExchangeEnd>(&*item)) end_ = std::move(*end);
+  }
+  return std::nullopt;
+}
+
+const ExchangeEnd& EventStream::end() const noexcept {
+  static const ExchangeEnd running;
+  return end_ ? *end_ : running;
+}
+
+void EventStream::cancel() { inbox_->cancel(); }
+
+// --- Response ------------------------------------------------------------------------------------
+
+Response::Response(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Response::Response(Response&&) noexcept = default;
+
+Response& Response::operator=(Response&& other) noexcept {
+  Response(std::move(other)).state_.swap(state_);
+  return *this;
+}
+
+Response::~Response() {
+  if (state_) state_->inbox->close();
+}
+
+ResponseKind Response::kind() const noexcept { return state_->head.kind; }
+
+const ResponseHead& Response::head() const noexcept { return state_->head; }
+
+EventStream* Response::events() noexcept {
+  return kind() == ResponseKind::stream ? &state_->stream : nullptr;
+}
+
+Result<Message> Response::message() {
+  if (kind() == ResponseKind::accepted || std::exchange(state_->message_taken, true)) {
+    return tl::unexpected(usage_error(ErrorCode::invalid_argument, "there is no message to take"));
+  }
+  while (auto event = state_->stream.next()) {
+    if (event->is_response()) return *std::move(*event).take_message();
+  }
+  if (auto& rescued = state_->stream.rescued_) return std::move(*rescued);
+  return tl::unexpected(*state_->stream.end().error);
+}
+
+}  // namespace mcphttp

@@ -1,0 +1,92 @@
+// What a ResponseReader makes of events: which carry messages, which message is the answer, and
+// what is wrong with the others.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "message.hpp"
+#include "response_reader.hpp"
+
+namespace mcphttp {
+
+Flow ResponseReader::take_event(const SseEvent& event) {
+  ++events_;
+  if (event.has_id) note_event_id(event.last_event_id);
+  Event::Parts parts{
+      std::string(event.type), {}, std::string(event.last_event_id), event.has_id, event.retry};
+  std::optional<Message> message = parse_event_message(event);
+  if (!message) {
+    parts.data = event.data;
+    return sink_.on_event(Event(std::move(parts)));
+  }
+  const bool answers = answers_request(*message);
+  const Flow flow = sink_.on_event(Event(std::move(parts), std::move(*message), answers));
+  if (!answers) return flow;
+  end({ReadOutcome::Kind::answered, {}, false});
+  return Flow::cancel;
+}
+
+std::optional<Message> ResponseReader::parse_event_message(const SseEvent& event) {
+  // Priming events have empty data; other types are not MCP's.
+  if (event.type != "message" || event.data.empty()) return std::nullopt;
+  std::string text;
+  text.reserve(event.data.size() + json::padding);
+  text.assign(event.data);
+  auto message = parse_message(std::move(text), context_.limits.max_json_depth, checker_);
+  if (message && context_.is_modern && message->kind() == Message::Kind::request) {
+    // MCP 2026-07-28, Receiving Messages: input is asked for in results.
+    warn(WarningKind::malformed_event,
+         fmt::format("event {}: a server request on a stream, not to be answered", events_));
+  }
+  if (message) return std::move(*message);
+  warn(WarningKind::malformed_event,
+       fmt::format("event {} skipped: {}", events_, message.error().detail));
+  if (!first_fault_) first_fault_ = error(message.error().code, message.error().detail);
+  return std::nullopt;
+}
+
+void ResponseReader::note_event_id(std::string_view id) {
+  if (id.size() <= context_.limits.max_event_id_size || oversized_id_warned_) return;
+  oversized_id_warned_ = true;
+  warn(WarningKind::event_id_dropped,
+       fmt::format("event id of {} bytes is over max_event_id_size ({} bytes)", id.size(),
+                   context_.limits.max_event_id_size));
+}
+
+// Whether a message is the response that the request waits for; warns of near misses.
+bool ResponseReader::answers_request(const Message& message) {
+  if (!message.is_response() || context_.awaits == Awaits::stream) return false;
+  // A POST carries one message, so an error that names no request is about it (JSON-RPC 2.0 section
+  // 5 allows null), also if it was a notification (MCP 2025-11-25, Sending Messages to the Server).
+  if (message.kind() == Message::Kind::error && (message.id().empty() || message.id() == "null"))
+    return true;
+  if (context_.awaits != Awaits::response) return false;
+  switch (match_ids(context_.request_id, message.id())) {
+    case IdMatch::same:
+      return true;
+    case IdMatch::type_changed:
+      warn(WarningKind::id_type_changed, "the response has the request's id in another JSON type");
+      return true;
+    case IdMatch::different:
+      break;
+  }
+  if (phase_ == Phase::events)
+    warn(WarningKind::foreign_message, "a response to another request was skipped");
+  return false;
+}
+
+// A server that forgets the last blank line has still answered, if its stream ended in order.
+bool ResponseReader::rescue_unfinished_event() {
+  auto unfinished = parser_.take_unfinished();
+  if (!unfinished || unfinished->type != "message" || unfinished->data.empty()) return false;
+  auto message =
+      parse_message(std::move(unfinished->data), context_.limits.max_json_depth, checker_);
+  if (!message || !message->is_response() || !answers_request(*message)) return false;
+  warn(WarningKind::unterminated_event,
+       "the response was taken from an event without its blank line");
+  sink_.on_message(std::move(*message));
+  end({ReadOutcome::Kind::answered, {}, false});
+  return true;
+}
+
+}  // namespace mcphttp

@@ -1,0 +1,40 @@
+// Session: what `initialize` agreed on with one endpoint, and sends along from then on (MCP
+// 2025-11-25, Session Management and Protocol Version Header). Thread-safe.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mcphttp/error.hpp>
+#include <mcphttp/message.hpp>
+#include <mcphttp/response.hpp>
+
+namespace mcphttp {
+
+class Session {
+ public:
+  struct Snapshot {
+    std::string id;       // empty: none
+    std::string version;  // empty: not agreed yet
+  };
+  Snapshot snapshot() const;
+  void set(Snapshot session);
+
+  // Takes id and revision from the answer to `initialize`, if that is a result. Fails with
+  // bad_session_id, changing nothing, if the id is not visible ASCII or longer than `max_size`
+  // bytes. With 0 no id is taken at all.
+  std::optional<Error> adopt(const ResponseHead& head, const Message& answer, std::size_t max_size);
+  // The server no longer knows `id`; no effect if another one is in use by now.
+  void drop(const std::string& id);
+
+  // The header lines that a request in this session carries.
+  static std::vector<std::string> header_lines(const Snapshot& session);
+
+ private:
+  mutable std::mutex mutex_;
+  Snapshot current_;
+};
+
+}  // namespace mcphttp

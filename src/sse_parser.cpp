@@ -1,0 +1,476 @@
+#include <mcphttp/sse_parser.hpp>
+
+#include "sse_machine.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace mcphttp {
+namespace {
+
+constexpr std::string_view default_type = "message";
+
+// A buffer larger than this is given back at the end of the line or block that needed it. There are
+// four.
+constexpr std::size_t retained_capacity = std::size_t{16} * 1024;
+
+constexpr std::size_t smallest_capacity = 64;
+
+// Up to so many bytes a loop is faster than two calls of memchr; streams that arrive in tiny pieces
+// need it.
+constexpr std::ptrdiff_t short_size = 8;
+
+// How far the end of a line is looked for at first.
+constexpr std::ptrdiff_t first_step = 256;
+
+constexpr bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
+
+const char* find_char(const char* first, const char* last, char c) noexcept {
+  const auto size = static_cast<std::size_t>(last - first);
+  return static_cast<const char*>(std::memchr(first, c, size));
+}
+
+// The first CR or LF in [first, last), or `last`. Looks ahead in growing steps: in a stream of CR
+// line ends, the search for an LF that is far away then stays in proportion to the line.
+const char* find_far_line_end(const char* first, const char* last) noexcept {
+  std::ptrdiff_t step = first_step;
+  while (first != last) {
+    const char* const stop = first + std::min(last - first, step);
+    const char* const lf = find_char(first, stop, '\n');
+    if (const char* const cr = find_char(first, lf ? lf : stop, '\r')) return cr;
+    if (lf) return lf;
+    first = stop;
+    step *= 2;
+  }
+  return last;
+}
+
+inline const char* find_line_end(const char* first, const char* last) noexcept {
+  if (last - first > short_size) return find_far_line_end(first, last);
+  while (first != last && !is_line_end(*first)) ++first;
+  return first;
+}
+
+inline std::size_t shared_prefix(std::string_view a, std::string_view b) noexcept {
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t size = 0;
+  while (size < most && a[size] == b[size]) ++size;
+  return size;
+}
+
+SseParser::Status status_of(Flow flow) noexcept {
+  switch (flow) {
+    case Flow::proceed:
+      return SseParser::Status::ok;
+    case Flow::pause:
+      return SseParser::Status::paused;
+    case Flow::cancel:
+      break;
+  }
+  return SseParser::Status::cancelled;
+}
+
+struct UnfinishedEventSink final : SseSink {
+  std::optional<SseUnfinishedEvent> event;
+
+  Flow on_event(const SseEvent& unfinished) override {
+    event = SseUnfinishedEvent{std::string(unfinished.type), std::string(unfinished.data)};
+    return Flow::proceed;
+  }
+};
+
+}  // namespace
+
+void SseBuffer::reserve(std::size_t capacity) {
+  void* const bytes = std::realloc(bytes_.get(), capacity);
+  if (bytes == nullptr) throw std::bad_alloc();
+  static_cast<void>(bytes_.release());  // realloc has freed or reused it
+  bytes_.reset(static_cast<char*>(bytes));
+  capacity_ = capacity;
+}
+
+inline void SseBuffer::append(std::string_view bytes) noexcept {
+  if (bytes.size() == 1) {
+    bytes_[size_] = bytes.front();  // a stream that arrives byte by byte
+  } else if (!bytes.empty()) {
+    std::memcpy(bytes_.get() + size_, bytes.data(), bytes.size());
+  }
+  size_ += bytes.size();
+}
+
+inline void SseBuffer::swap(SseBuffer& other) noexcept {
+  bytes_.swap(other.bytes_);
+  std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
+}
+
+inline void SseBuffer::recycle() noexcept {
+  size_ = 0;
+  if (capacity_ > retained_capacity) release();
+}
+
+void SseBuffer::release() noexcept {
+  bytes_.reset();
+  size_ = 0;
+  capacity_ = 0;
+}
+
+// What is left of the bytes given to feed().
+struct SseParser::Machine::Input {
+  const char* at;
+  const char* end;
+
+  bool empty() const noexcept { return at == end; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(end - at); }
+};
+
+SseParser::Machine::Machine(SseParserOptions options)
+    : max_event_size_(options.max_event_size), last_event_id_(std::move(options.last_event_id)) {}
+
+SseParser::FeedResult SseParser::Machine::feed(std::string_view bytes, SseSink& sink) {
+  Input in{bytes.data(), bytes.data() + bytes.size()};
+  Status status = state_ == State::failed ? Status::event_too_large : Status::ok;
+  while (status == Status::ok && !in.empty()) status = step(in, sink);
+  keep_borrowed();
+  return {bytes.size() - in.size(), status};
+}
+
+std::optional<SseUnfinishedEvent> SseParser::Machine::take_unfinished() {
+  std::string id = last_event_id_;
+  const std::optional<std::uint64_t> retry = retry_;
+  UnfinishedEventSink sink;
+  // Wherever the stream stopped, one of the two ends the block, and nothing begins another.
+  static_cast<void>(feed("\n\n", sink));
+  reset(std::move(id));
+  retry_ = retry;
+  return std::move(sink.event);
+}
+
+void SseParser::Machine::reset(std::string last_event_id) {
+  drop_block();
+  state_ = State::stream_start;
+  last_event_id_ = std::move(last_event_id);
+}
+
+// Consumes a byte or more, or changes the state. `in` is not empty.
+inline SseParser::Status SseParser::Machine::step(Input& in, SseSink& sink) {
+  switch (state_) {
+    case State::stream_start:
+      begin_stream(in);
+      return Status::ok;
+    case State::after_cr:
+      state_ = State::line_start;
+      if (*in.at == '\n') ++in.at;
+      return Status::ok;
+    case State::line_start:
+      return begin_line(in, sink);
+    case State::name:
+      return read_name(in);
+    case State::value_start:
+      state_ = State::value;
+      return *in.at == ' ' ? pass(in, 1) : Status::ok;
+    case State::value:
+      return read_value(in);
+    case State::comment:
+      read_comment(in);
+      return Status::ok;
+    case State::failed:
+      break;
+  }
+  return Status::event_too_large;
+}
+
+// One BOM is not part of the stream. It can be cut like a name, so it is matched like one.
+inline void SseParser::Machine::begin_stream(const Input& in) noexcept {
+  state_ = State::line_start;
+  if (*in.at == name_of(Field::bom).front()) begin_name(Field::bom);
+}
+
+inline SseParser::Status SseParser::Machine::begin_line(Input& in, SseSink& sink) {
+  const char first = *in.at;
+  if (is_line_end(first)) {
+    end_line(in);
+    return end_block(sink);
+  }
+  if (first == ':') {
+    state_ = State::comment;
+    return Status::ok;
+  }
+  begin_name(field_beginning_with(first));
+  return read_name(in);
+}
+
+inline void SseParser::Machine::begin_name(Field field) noexcept {
+  state_ = State::name;
+  field_ = field;
+  matched_ = 0;
+}
+
+inline SseParser::Status SseParser::Machine::read_name(Input& in) {
+  const std::string_view name = name_of(field_);
+  const std::size_t size = shared_prefix(name.substr(matched_), {in.at, in.size()});
+  matched_ += size;
+  if (pass(in, size) != Status::ok) return Status::event_too_large;
+  if (field_ == Field::bom && matched_ == name.size()) {
+    state_ = State::line_start;
+    return Status::ok;
+  }
+  return in.empty() ? Status::ok : end_name(in);
+}
+
+// The next byte does not continue the name.
+inline SseParser::Status SseParser::Machine::end_name(Input& in) {
+  const bool known = matched_ == name_of(field_).size() && field_ != Field::other;
+  if (known && (*in.at == ':' || is_line_end(*in.at))) return open_value(in);
+  const std::size_t uncounted = field_ == Field::retry ? 0 : matched_;
+  field_ = Field::other;
+  state_ = State::value;
+  return charge(in, uncounted);
+}
+
+// At the colon, or at the end of a line that is only a name: its value is empty.
+inline SseParser::Status SseParser::Machine::open_value(Input& in) {
+  digits_ = Digits::none;
+  number_ = 0;
+  if (field_ == Field::data && has_data_) {
+    if (charge(in, 1) != Status::ok) return Status::event_too_large;
+    keep_borrowed();
+    append(data_, "\n");
+  }
+  state_ = *in.at == ':' ? State::value_start : State::value;
+  return state_ == State::value_start ? pass(in, 1) : Status::ok;
+}
+
+inline SseParser::Status SseParser::Machine::read_value(Input& in) {
+  const char* const begin = in.at;
+  const char* const end = find_line_end(in.at, in.end);
+  const std::string_view chunk(begin, static_cast<std::size_t>(end - begin));
+  if (consume(in, chunk.size()) != Status::ok) return Status::event_too_large;
+  if (in.empty()) {
+    store(chunk);
+    return Status::ok;
+  }
+  if (field_ == Field::data && data_.empty()) {  // the whole of the data so far
+    borrowed_ = chunk;
+  } else {
+    store(chunk);
+  }
+  finish_field();
+  end_line(in);
+  return Status::ok;
+}
+
+inline void SseParser::Machine::read_comment(Input& in) noexcept {
+  in.at = find_line_end(in.at, in.end);
+  if (!in.empty()) end_line(in);
+}
+
+// A CR ends the line at once; an LF that follows is dropped when it comes.
+inline void SseParser::Machine::end_line(Input& in) noexcept {
+  state_ = *in.at == '\r' ? State::after_cr : State::line_start;
+  ++in.at;
+}
+
+// Consumes bytes of a name, a colon or the space after it. They count only in a retry line, of
+// which every byte does.
+inline SseParser::Status SseParser::Machine::pass(Input& in, std::size_t size) {
+  if (field_ == Field::retry) return consume(in, size);
+  in.at += size;
+  return Status::ok;
+}
+
+// Consumes bytes that count, up to the first one over the limit.
+inline SseParser::Status SseParser::Machine::consume(Input& in, std::size_t size) {
+  const std::size_t room = room_left();
+  if (size > room) return fail(in, room + 1);
+  line_size_ += size;
+  in.at += size;
+  return Status::ok;
+}
+
+// Counts bytes that the next byte of the input shows to count.
+inline SseParser::Status SseParser::Machine::charge(Input& in, std::size_t size) {
+  if (size > room_left()) return fail(in, 1);
+  line_size_ += size;
+  return Status::ok;
+}
+
+inline std::size_t SseParser::Machine::room_left() const noexcept {
+  return max_event_size_ - block_size_ - line_size_;
+}
+
+SseParser::Status SseParser::Machine::fail(Input& in, std::size_t consumed) {
+  in.at += consumed;
+  drop_block();
+  state_ = State::failed;
+  return Status::event_too_large;
+}
+
+inline void SseParser::Machine::store(std::string_view chunk) {
+  switch (field_) {
+    case Field::data:
+      return append(data_, chunk);
+    case Field::event:
+    case Field::id:
+      return append(value_, chunk);
+    case Field::retry:
+      return store_digits(chunk);
+    case Field::bom:
+    case Field::other:
+      return;
+  }
+}
+
+inline void SseParser::Machine::store_digits(std::string_view chunk) noexcept {
+  constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  for (const char c : chunk) {
+    if (c < '0' || c > '9') digits_ = Digits::spoiled;
+    if (digits_ == Digits::spoiled) return;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    number_ = number_ > (max - digit) / 10 ? max : number_ * 10 + digit;
+    digits_ = Digits::some;
+  }
+}
+
+// Appends bytes that are already counted.
+inline void SseParser::Machine::append(SseBuffer& buffer, std::string_view chunk) {
+  const std::size_t needed = buffer.size() + chunk.size();
+  if (needed > buffer.capacity()) grow(buffer, needed);
+  buffer.append(chunk);
+}
+
+// Capacity doubles, but stays within what the limit can still let in.
+void SseParser::Machine::grow(SseBuffer& buffer, std::size_t needed) {
+  const std::size_t wanted = std::max({needed, 2 * buffer.capacity(), smallest_capacity});
+  buffer.reserve(std::min(wanted, std::max(needed + room_left(), smallest_capacity)));
+}
+
+inline void SseParser::Machine::keep_borrowed() {
+  if (!borrowed_.empty()) append(data_, borrowed_);
+  borrowed_ = {};
+}
+
+// The line has ended: its value takes effect.
+inline void SseParser::Machine::finish_field() {
+  switch (field_) {
+    case Field::data:
+      has_data_ = true;
+      block_size_ += line_size_;
+      break;
+    case Field::event:
+      adopt_value(type_);
+      break;
+    case Field::id:
+      if (value_.view().find('\0') == std::string_view::npos) {
+        adopt_value(id_);
+        has_id_ = true;
+      } else {
+        value_.recycle();
+      }
+      break;
+    case Field::retry:
+      if (digits_ == Digits::some) retry_ = block_retry_ = number_;
+      break;
+    case Field::bom:
+    case Field::other:
+      break;
+  }
+  line_size_ = 0;
+}
+
+inline void SseParser::Machine::adopt_value(SseBuffer& held) noexcept {
+  block_size_ = block_size_ - held.size() + value_.size();
+  held.swap(value_);
+  value_.recycle();
+}
+
+inline SseParser::Status SseParser::Machine::end_block(SseSink& sink) {
+  if (has_id_) last_event_id_.assign(id_.view());
+  if (!has_data_ && !has_id_ && !block_retry_ && type_.empty()) return Status::ok;
+  const SseEvent event{type_.empty() ? default_type : type_.view(),
+                       data_.empty() ? borrowed_ : data_.view(), last_event_id_, has_id_,
+                       block_retry_};
+  const Flow flow = has_data_ ? sink.on_event(event) : sink.on_block(event);
+  clear_block();
+  return status_of(flow);
+}
+
+void SseParser::Machine::clear_block() noexcept {
+  has_data_ = false;
+  has_id_ = false;
+  block_size_ = 0;
+  block_retry_.reset();
+  borrowed_ = {};
+  data_.recycle();
+  type_.recycle();
+  id_.recycle();
+}
+
+// Forgets the block and the line under way, and gives back their memory.
+void SseParser::Machine::drop_block() noexcept {
+  clear_block();
+  line_size_ = 0;
+  data_.release();
+  type_.release();
+  id_.release();
+  value_.release();
+}
+
+inline std::string_view SseParser::Machine::name_of(Field field) noexcept {
+  switch (field) {
+    case Field::bom:
+      return "\xEF\xBB\xBF";
+    case Field::data:
+      return "data";
+    case Field::event:
+      return "event";
+    case Field::id:
+      return "id";
+    case Field::retry:
+      return "retry";
+    case Field::other:
+      break;
+  }
+  return {};
+}
+
+inline SseParser::Machine::Field SseParser::Machine::field_beginning_with(char first) noexcept {
+  switch (first) {
+    case 'd':
+      return Field::data;
+    case 'e':
+      return Field::event;
+    case 'i':
+      return Field::id;
+    case 'r':
+      return Field::retry;
+    default:
+      return Field::other;
+  }
+}
+
+SseParser::SseParser(SseParserOptions options)
+    : machine_(std::make_unique<Machine>(std::move(options))) {}
+SseParser::SseParser(SseParser&& other) noexcept = default;
+SseParser& SseParser::operator=(SseParser&& other) noexcept = default;
+SseParser::~SseParser() = default;
+
+SseParser::FeedResult SseParser::feed(std::string_view bytes, SseSink& sink) {
+  return machine_->feed(bytes, sink);
+}
+
+std::optional<SseUnfinishedEvent> SseParser::take_unfinished() {
+  return machine_->take_unfinished();
+}
+
+void SseParser::reset(std::string last_event_id) { machine_->reset(std::move(last_event_id)); }
+
+std::string_view SseParser::last_event_id() const noexcept { return machine_->last_event_id(); }
+
+std::optional<std::uint64_t> SseParser::retry() const noexcept { return machine_->retry(); }
+
+}  // namespace mcphttp

@@ -1,0 +1,426 @@
+#include "transfer.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+
+#include "text.hpp"
+
+namespace mcphttp {
+namespace {
+
+// Bounds on what is read for nothing but the sake of the connection.
+constexpr std::chrono::milliseconds default_drain_time{200};
+constexpr std::size_t drain_size = std::size_t{64} * 1024;
+
+constexpr long receive_buffer = 64L * 1024;
+constexpr std::size_t shown_error_size = 200;
+
+// libcurl's own connect timer must not come before ours; 0 would mean its default.
+constexpr long connect_never_ms = 24L * 60 * 60 * 1000;
+
+// Errors whose text libcurl takes from this side or from the TLS library: worth showing, but
+// bounded and escaped all the same.
+bool explains_itself(ErrorCode code) noexcept {
+  return code == ErrorCode::resolve_failed || code == ErrorCode::connect_failed ||
+         code == ErrorCode::tls_failed || code == ErrorCode::proxy_failed;
+}
+
+// What a libcurl error means while no response has begun; whatever is not listed, that the
+// connection was lost.
+constexpr std::pair<CURLcode, ErrorCode> causes[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, ErrorCode::resolve_failed},
+    {CURLE_COULDNT_RESOLVE_PROXY, ErrorCode::proxy_failed},
+    {CURLE_PROXY, ErrorCode::proxy_failed},
+    {CURLE_COULDNT_CONNECT, ErrorCode::connect_failed},
+    {CURLE_INTERFACE_FAILED, ErrorCode::connect_failed},
+    {CURLE_SSL_CONNECT_ERROR, ErrorCode::tls_failed},
+    {CURLE_PEER_FAILED_VERIFICATION, ErrorCode::tls_failed},
+    {CURLE_SSL_CERTPROBLEM, ErrorCode::tls_failed},
+    {CURLE_SSL_CIPHER, ErrorCode::tls_failed},
+    {CURLE_SSL_CACERT_BADFILE, ErrorCode::tls_failed},
+    {CURLE_SSL_ENGINE_INITFAILED, ErrorCode::tls_failed},
+    {CURLE_SSL_CLIENTCERT, ErrorCode::tls_failed},
+    {CURLE_OPERATION_TIMEDOUT, ErrorCode::timeout_connect},
+    {CURLE_OUT_OF_MEMORY, ErrorCode::out_of_memory},
+};
+
+ErrorCode code_before_response(CURLcode code) {
+  const auto* found = std::find_if(std::begin(causes), std::end(causes),
+                                   [code](const auto& cause) { return cause.first == code; });
+  return found != std::end(causes) ? found->second : ErrorCode::connection_lost;
+}
+
+// libcurl has bounds on header bytes of its own, and an error code for them only since 8.6.
+bool is_header_overflow(CURLcode code, std::size_t header_bytes) {
+  constexpr int too_large = 100;  // CURLE_TOO_LARGE
+  return code == static_cast<CURLcode>(too_large) ||
+         (code == CURLE_OUT_OF_MEMORY && header_bytes > 0);
+}
+
+}  // namespace
+
+Transfer::Transfer(LoopCore& loop, TransferRequest request, TransferOwner& owner)
+    : loop_(loop),
+      request_(std::move(request)),
+      idle_(request_.times.idle),
+      owner_(&owner),
+      reader_(request_.context, loop.checker(), owner),
+      deadline_(loop.driven_deadlines(), [this] { on_deadline(); }) {}
+
+Transfer::~Transfer() {
+  if (easy_ != nullptr) curl_easy_cleanup(easy_);
+  curl_slist_free_all(header_list_);
+}
+
+// --- Set up --------------------------------------------------------------------------------------
+
+void Transfer::start() {
+  if (!configure()) {
+    Error error;
+    error.code = ErrorCode::out_of_memory;
+    error.detail = "libcurl could not take the request";
+    reader_.finish_broken(std::move(error));
+    report_outcome();
+    return;
+  }
+  self_ = shared_from_this();
+  arm_stage(Stage::connecting);
+  loop_.add(easy_);
+  added_ = true;
+}
+
+bool Transfer::configure() {
+  easy_ = curl_easy_init();
+  if (easy_ == nullptr) return false;
+  curl_easy_setopt(easy_, CURLOPT_PRIVATE, static_cast<CompletionListener*>(this));
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, &error_text_[0]);
+  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
+  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Transfer::on_request_ready);
+  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_open_socket);
+  configure_connection();
+  return configure_request();
+}
+
+void Transfer::configure_connection() {
+  const TransportOptions& options = *request_.options;
+  const auto set_text = [this](CURLoption option, const std::string& value) {
+    if (!value.empty()) curl_easy_setopt(easy_, option, value.c_str());
+  };
+  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  // Following would send our headers to other origins; the exchange follows by hand.
+  curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, connect_never_ms);
+  // Otherwise a hanging name lookup holds up whoever cancels.
+  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(easy_, CURLOPT_MAXAGE_CONN,
+                   static_cast<long>(request_.max_connection_idle.count()));
+
+  const char* built_in_roots = curl_version_info(CURLVERSION_NOW)->cainfo;
+  set_text(CURLOPT_CAINFO, options.ca_file);
+  // With a directory set as well, libcurl parses and keeps all roots anew for each connection.
+  if (!options.ca_file.empty() || built_in_roots != nullptr) {
+    curl_easy_setopt(easy_, CURLOPT_CAPATH, nullptr);
+  }
+  set_text(CURLOPT_SSLCERT, options.client_certificate);
+  set_text(CURLOPT_SSLKEY, options.client_key);
+  set_text(CURLOPT_UNIX_SOCKET_PATH, options.unix_socket_path);
+  set_text(CURLOPT_INTERFACE, options.bind_interface);
+  if (!options.proxy_from_environment) {
+    curl_easy_setopt(easy_, CURLOPT_PROXY, options.proxy.c_str());  // empty: none
+  }
+}
+
+bool Transfer::configure_request() {
+  curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
+  if (request_.method == "GET") {
+    curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);
+  } else {
+    curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
+  }
+  if (request_.body != nullptr) {
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request_.body->size()));
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.body->data());
+  }
+  for (const std::string& line : request_.header_lines) {
+    curl_slist* longer = curl_slist_append(header_list_, line.c_str());
+    if (longer == nullptr) return false;
+    header_list_ = longer;
+  }
+  return curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_) == CURLE_OK;
+}
+
+// --- What libcurl calls. No exception may pass through it. ---------------------------------------
+
+int Transfer::on_request_ready(void* self, char*, char*, int, int) {
+  auto* transfer = static_cast<Transfer*>(self);
+  // A kept connection that dies unanswered makes libcurl send again on a new one. A tool must never
+  // run twice.
+  if (std::exchange(transfer->sent_once_, true)) return CURL_PREREQFUNC_ABORT;
+  transfer->connected_at_ = std::chrono::steady_clock::now();
+  transfer->arm_stage(Stage::sent);
+  return CURL_PREREQFUNC_OK;
+}
+
+curl_socket_t Transfer::on_open_socket(void* /*self*/, curlsocktype /*purpose*/,
+                                       curl_sockaddr* address) {
+  // Hosts that also start other servers must not hand our connections down to them.
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) try {
+  return static_cast<Transfer*>(self)->take_header({data, size * count});
+} catch (const std::bad_alloc&) {
+  return static_cast<Transfer*>(self)->fail_without_memory();
+}
+
+std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, void* self) try {
+  return static_cast<Transfer*>(self)->take_body({data, size * count});
+} catch (const std::bad_alloc&) {
+  return static_cast<Transfer*>(self)->fail_without_memory();
+}
+
+std::size_t Transfer::fail_without_memory() {
+  out_of_memory_ = true;
+  return CURL_WRITEFUNC_ERROR;
+}
+
+std::size_t Transfer::take_header(std::string_view line) {
+  if (stage_ == Stage::draining) return drain(line.size());
+  reader_.read_header_line(line);
+  if (reader_.outcome()) {
+    const bool spoilt = reader_.outcome()->connection_spoilt;
+    report_outcome();
+    return spoilt ? 0 : line.size();
+  }
+  if (stage_ == Stage::sent && reader_.phase() != ResponseReader::Phase::headers) {
+    headers_at_ = std::chrono::steady_clock::now();
+    arm_stage(Stage::body);
+  }
+  return line.size();
+}
+
+std::size_t Transfer::take_body(std::string_view bytes) {
+  if (stage_ == Stage::draining) return drain(bytes.size());
+  last_progress_ = loop_.driven_now();
+  // libcurl hands out once more what we had begun before the pause.
+  const std::size_t known = std::min(redelivered_, bytes.size());
+  redelivered_ -= known;
+  const auto [consumed, flow] = reader_.read_body(bytes.substr(known));
+  if (reader_.outcome()) {
+    const bool spoilt = reader_.outcome()->connection_spoilt;
+    report_outcome();
+    return spoilt ? std::size_t{CURL_WRITEFUNC_ERROR} : bytes.size();
+  }
+  if (flow == Flow::pause) {
+    redelivered_ = known + consumed;
+    arm_stage(Stage::paused);
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  return bytes.size();
+}
+
+std::size_t Transfer::drain(std::size_t size) {
+  drained_ += size;
+  return drained_ > drain_size ? 0 : size;
+}
+
+void Transfer::on_complete(CURLcode code) {
+  added_ = false;
+  if (owner_ != nullptr) {
+    if (out_of_memory_) {
+      reader_.finish_broken(failure(CURLE_OUT_OF_MEMORY));
+    } else if (code == CURLE_OK) {
+      reader_.finish();
+    } else {
+      reader_.finish_broken(failure(code));
+    }
+    report_outcome();
+  }
+  release();
+}
+
+// --- Stages and deadlines ------------------------------------------------------------------------
+
+void Transfer::arm_stage(Stage stage) {
+  stage_ = stage;
+  std::chrono::milliseconds time{0};
+  switch (stage) {
+    case Stage::connecting:
+      time = request_.times.connect;
+      break;
+    case Stage::sent:
+      time = request_.times.headers;
+      break;
+    case Stage::body:
+      time = reader_.body_is_diagnostic() ? request_.times.diagnostic : idle_;
+      last_progress_ = loop_.driven_now();
+      break;
+    case Stage::draining:
+      time = drain_time_;
+      break;
+    case Stage::paused:
+    case Stage::over:
+      break;
+  }
+  if (time.count() == 0) {
+    deadline_.disarm();
+  } else {
+    deadline_.arm(loop_.driven_now() + time);
+  }
+}
+
+void Transfer::on_deadline() {
+  switch (stage_) {
+    case Stage::connecting:
+      time_out(ErrorCode::timeout_connect, "connect", request_.times.connect);
+      return;
+    case Stage::sent:
+      time_out(ErrorCode::timeout_header, "headers", request_.times.headers);
+      return;
+    case Stage::body:
+      on_body_deadline();
+      return;
+    case Stage::draining:
+      close();
+      return;
+    case Stage::paused:
+    case Stage::over:
+      return;
+  }
+}
+
+void Transfer::on_body_deadline() {
+  if (reader_.body_is_diagnostic()) {
+    reader_.finish_truncated();
+    report_outcome();
+    close();
+    return;
+  }
+  // The deadline is not moved for every piece that arrives; it looks here whether one has.
+  const TimePoint due = last_progress_ + idle_;
+  if (due > loop_.driven_now()) {
+    deadline_.arm(due);
+  } else {
+    time_out(ErrorCode::timeout_idle, "idle", idle_);
+  }
+}
+
+void Transfer::time_out(ErrorCode code, std::string_view which, std::chrono::milliseconds limit) {
+  Error error;
+  error.code = code;
+  error.detail = fmt::format("Timeouts::{} ({} ms) has passed", which, limit.count());
+  error.delivery = sent_once_ ? Delivery::unknown : Delivery::not_sent;
+  reader_.finish_broken(std::move(error));
+  report_outcome();
+  close();
+}
+
+void Transfer::resume() {
+  if (stage_ != Stage::paused) return;
+  arm_stage(Stage::body);
+  if (curl_easy_pause(easy_, CURLPAUSE_CONT) == CURLE_OK) return;
+  // What was redelivered ended the exchange; libcurl need not tell us again.
+  if (owner_ != nullptr) {
+    reader_.finish_broken(failure(out_of_memory_ ? CURLE_OUT_OF_MEMORY : CURLE_WRITE_ERROR));
+    report_outcome();
+  }
+  close();
+}
+
+void Transfer::expect_silence() {
+  idle_ = std::chrono::milliseconds{0};
+  if (stage_ == Stage::body) arm_stage(Stage::body);
+}
+
+void Transfer::abandon() {
+  owner_ = nullptr;
+  close();
+}
+
+// --- Ends ----------------------------------------------------------------------------------------
+
+void Transfer::report_outcome() {
+  TransferOwner* owner = std::exchange(owner_, nullptr);
+  ReadOutcome outcome = *reader_.outcome();
+  // A reply to a notification may take as long as any diagnostic.
+  drain_time_ = outcome.kind == ReadOutcome::Kind::accepted
+                    ? std::max(request_.times.diagnostic, default_drain_time)
+                    : default_drain_time;
+  if (added_) {
+    arm_stage(Stage::draining);
+    loop_.note_draining(*this);
+  }
+  owner->on_outcome(std::move(outcome), figures());
+}
+
+void Transfer::close() {
+  if (std::exchange(added_, false)) loop_.remove(easy_);
+  release();
+}
+
+void Transfer::release() {
+  arm_stage(Stage::over);
+  loop_.note_drained(*this);
+  if (self_ != nullptr) loop_.retire(std::move(self_));
+}
+
+Error Transfer::failure(CURLcode code) {
+  Error error;
+  error.delivery = sent_once_ ? Delivery::unknown : Delivery::not_sent;
+  long proxy_status = 0;
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+  if (code == CURLE_OUT_OF_MEMORY && out_of_memory_) {
+    error.code = ErrorCode::out_of_memory;
+  } else if (reader_.phase() != ResponseReader::Phase::headers) {
+    error.code = ErrorCode::body_truncated;
+  } else if (is_header_overflow(code, reader_.header_bytes())) {
+    error.code = ErrorCode::headers_too_large;
+  } else if (!sent_once_ && proxy_status >= 300) {
+    error.code = ErrorCode::proxy_failed;
+  } else {
+    error.code = code_before_response(code);
+  }
+  error.detail = curl_easy_strerror(code);
+  if (explains_itself(error.code) && error_text_[0] != '\0') {
+    error.detail = text::escape_printable(&error_text_[0], shown_error_size);
+  } else if (code == CURLE_ABORTED_BY_CALLBACK) {
+    error.detail = "a kept connection was closed unanswered; the request was not sent again";
+  }
+  return error;
+}
+
+TransferFigures Transfer::figures() const {
+  TransferFigures figures;
+  curl_off_t sent = 0;
+  long new_connections = 0;
+  if (easy_ != nullptr) {
+    curl_easy_getinfo(easy_, CURLINFO_SIZE_UPLOAD_T, &sent);
+    curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &new_connections);
+  }
+  figures.bytes_sent = static_cast<std::uint64_t>(sent);
+  figures.bytes_received = reader_.body_bytes();
+  figures.events = reader_.events();
+  figures.connected = connected_at_;
+  figures.headers = headers_at_;
+  figures.connection_reused = connected_at_.has_value() && new_connections == 0;
+  return figures;
+}
+
+}  // namespace mcphttp

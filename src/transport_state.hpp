@@ -1,0 +1,63 @@
+// What a Transport consists of.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <mcphttp/transport.hpp>
+
+#include "exchange.hpp"
+#include "inbox.hpp"
+#include "session.hpp"
+#include "url.hpp"
+#include "worker.hpp"
+
+namespace mcphttp {
+
+struct Transport::State {
+  State(TransportOptions checked, http::Url parsed, std::shared_ptr<LoopCore> on);
+
+  static Result<std::shared_ptr<State>> create(TransportOptions options,
+                                               std::shared_ptr<LoopCore> loop);
+
+  Result<ExchangeRequest> prepare_post(std::string json, const SendOptions& send) const;
+  Result<ExchangeRequest> prepare_stream(const StreamOptions& stream) const;
+  ExchangeRequest prepare_delete(const Session::Snapshot& session, const SendOptions& send) const;
+
+  // An inbox that ends with this transport; `handler` null: pulled.
+  std::shared_ptr<Inbox> open(std::shared_ptr<ResponseHandler> handler,
+                              Inbox::Handler kind = Inbox::Handler::of_application);
+  // Sends the request; what comes back goes to `inbox`, a refusal too.
+  void launch(const std::shared_ptr<Inbox>& inbox, Result<ExchangeRequest> request,
+              std::stop_token stop);
+  // Sends and waits for the head.
+  Result<Response> send(Result<ExchangeRequest> request, std::stop_token stop);
+  Result<void> end_session(SendOptions options);
+  // Ends all exchanges, and those that come later at once. Idempotent.
+  void close_all();
+
+  const std::shared_ptr<const TransportOptions> options;
+  const http::Url url;
+  const std::shared_ptr<LoopCore> loop;
+  const std::shared_ptr<Endpoint> endpoint;
+  const std::shared_ptr<Worker> worker;
+
+ private:
+  ExchangeRequest make_request(std::string method, Awaits awaits, const Session::Snapshot& session,
+                               const SendOptions& send, const Timeouts& times) const;
+  std::vector<std::string> header_lines(std::vector<std::string> lines,
+                                        const SendOptions& send) const;
+  Timeouts resolved(const Timeouts& over, std::chrono::milliseconds headers,
+                    std::chrono::milliseconds idle) const;
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Inbox>> inboxes_;  // guarded; with a tail of ended ones
+  std::size_t prune_at_ = 64;                  // guarded
+  bool closing_ = false;                       // guarded
+};
+
+}  // namespace mcphttp
