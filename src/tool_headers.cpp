@@ -47,13 +47,25 @@ tl::unexpected<Error> invalid(std::string detail) {
   return tl::unexpected(std::move(error));
 }
 
-// How often the annotation stands anywhere in the schema, as a member name: wherever the walk along
+template <std::size_t size>
+bool is_one_of(const std::array<std::string_view, size>& names, json::RawString name) {
+  return std::any_of(names.begin(), names.end(),
+                     [name](std::string_view one) { return name == one; });
+}
+
+// Keywords whose members have names of their own, and keywords whose values are data, not schemas
+// (JSON Schema 2020-12).
+constexpr std::array<std::string_view, 5> naming_keywords{
+    "properties", "patternProperties", "dependentSchemas", "$defs", "definitions"};
+constexpr std::array<std::string_view, 4> data_keywords{"default", "const", "enum", "examples"};
+
+// How often the annotation stands anywhere in the schema, as a keyword: wherever the walk along
 // `properties` does not come is a place where it must not be. Not recursive; the depth of the text
 // is bounded.
 std::size_t count_annotations(json::Value schema) {
   struct Place {
     json::Value value;
-    bool names_properties;  // its members are parameters, which may have any name
+    bool has_names;  // its members are not keywords
   };
   std::size_t count = 0;
   std::vector<Place> open{{schema, false}};
@@ -61,8 +73,10 @@ std::size_t count_annotations(json::Value schema) {
     const Place place = open.back();
     open.pop_back();
     place.value.for_each_member([&](json::RawString name, json::Value member) {
-      if (!place.names_properties && name == annotation) ++count;
-      open.push_back({member, !place.names_properties && name == "properties"});
+      const bool is_keyword = !place.has_names;
+      if (is_keyword && name == annotation) ++count;
+      if (is_keyword && is_one_of(data_keywords, name)) return;
+      open.push_back({member, is_keyword && is_one_of(naming_keywords, name)});
     });
     place.value.for_each_element([&open](json::Value element) {
       open.push_back({element, false});

@@ -5,9 +5,9 @@ set -euo pipefail
 
 demo=(
   ca-certificates g++ cmake ninja-build pkg-config ccache
-  libcurl4-openssl-dev libsimdjson-dev libfmt-dev libexpected-dev libcpp-httplib-dev
+  libcurl4-openssl-dev libsimdjson-dev libfmt-dev libexpected-dev libcpp-httplib-dev nlohmann-json3-dev
 )
-tests=("${demo[@]}" git catch2 nlohmann-json3-dev nodejs npm nginx-light openssl)
+tests=("${demo[@]}" git catch2 nodejs npm nginx-light openssl)
 checks=("${tests[@]}" clang clang-tidy clang-format)
 
 case ${1-} in
