@@ -69,7 +69,7 @@ void Authorization::obtain(std::function<void(Credential)> done) {
       [self = shared_from_this(), once] { self->authorizer_->authorize(self->url_, once); });
 }
 
-void Authorization::refresh(const Refused& refused, std::function<void(bool)> done) {
+void Authorization::refresh(const Refused& refused, const std::function<void(bool)>& done) {
   switch (join_refresh(refused, done)) {
     case Joined::not_needed:
       done(true);

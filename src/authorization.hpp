@@ -37,7 +37,7 @@ class Authorization : public std::enable_shared_from_this<Authorization> {
   // header counts as none.
   void obtain(std::function<void(Credential)> done);
   // Whether to try again. A credential older than the last refresh needs none: true at once.
-  void refresh(const Refused& refused, std::function<void(bool retry)> done);
+  void refresh(const Refused& refused, const std::function<void(bool retry)>& done);
 
  private:
   enum class Joined { not_needed, as_follower, as_leader };

@@ -71,6 +71,8 @@ void Exchange::end_streams_of_lost_session() {
 }
 
 void Exchange::lose_session() {
+  // Whoever sees the same loss later must not send it a second time.
+  std::erase(endpoint_->open_streams, this);
   if (auto transfer = std::exchange(transfer_, nullptr)) transfer->abandon();
   reopening_.disarm();
   if (request_.reopening == Reopening::for_ever && !request_.keeper.expired())

@@ -9,8 +9,11 @@ namespace {
 // Even `retry: 0` from a server that answers at once must not become a hot loop.
 constexpr std::chrono::milliseconds shortest_wait{20};
 
+// A century is as good as never; the clock, which counts nanoseconds, ends after less than three.
+constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24 * 365 * 100);
+
 std::chrono::milliseconds to_milliseconds(std::uint64_t value) {
-  constexpr auto most = static_cast<std::uint64_t>(std::chrono::milliseconds::max().count());
+  constexpr auto most = static_cast<std::uint64_t>(longest_wait.count());
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(value, most)));
 }
 
