@@ -1,11 +1,12 @@
 #include "call_continuation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "protocol.hpp"
 
 namespace mcphttp {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::int64_t header_mismatch = -32020;
 // A server that only hands out state is polled no faster than this, and soon slower.
 constexpr std::chrono::milliseconds first_pause{50};
 constexpr std::chrono::milliseconds longest_pause{250};
-
-// MCP 2026-07-28, Multi Round-Trip Requests, Supported Requests.
-bool may_ask_for_input(std::string_view method) {
-  constexpr std::array<std::string_view, 3> methods{"tools/call", "prompts/get", "resources/read"};
-  return std::find(methods.begin(), methods.end(), method) != methods.end();
-}
 
 bool is_input_required(const Message& answer) {
   const auto type = json::Value(answer.result()).find("resultType");
@@ -89,7 +84,7 @@ bool CallContinuation::wants(const Message& answer) const {
   if (answer.kind() == Message::Kind::error) {
     return method_ == "tools/call" && answer.error_code() == header_mismatch && !headers_refreshed_;
   }
-  return fulfils_inputs_ && may_ask_for_input(method_) && is_input_required(answer);
+  return fulfils_inputs_ && protocol::may_ask_for_input(method_) && is_input_required(answer);
 }
 
 void CallContinuation::go_on(Message answer, Proceed proceed) {
@@ -115,7 +110,14 @@ void CallContinuation::gather_inputs(const Message& answer, const Proceed& proce
   const auto state = result.find("requestState");
   const auto requests = result.find("inputRequests");
   std::string raw_state = state ? std::string(state->raw()) : std::string();
-  if (!requests) return proceed(next_round({}, raw_state));
+  std::size_t count = 0;
+  if (requests) requests->for_each_member([&count](json::RawString, json::Value) { ++count; });
+  if (count == 0) return proceed(next_round({}, raw_state));
+  if (count > max_inputs) {
+    return proceed(tl::unexpected(
+        fault(ErrorCode::malformed_message,
+              fmt::format("the server asked for more than {} inputs at once", max_inputs))));
+  }
   rounds_without_input_ = 0;
   // Goes on, as it is destroyed, once the last handler has answered or dropped its share.
   const auto inputs = std::make_shared<Inputs>(shared_from_this(), std::move(raw_state), proceed);

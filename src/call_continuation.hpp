@@ -32,6 +32,7 @@ class CallContinuation final : public Continuation,
                                public std::enable_shared_from_this<CallContinuation> {
  public:
   static constexpr int max_rounds = 10;
+  static constexpr std::size_t max_inputs = 64;  // in one round
 
   CallContinuation(CallContinuationHost host, std::string method, std::string params,
                    bool fulfils_inputs);

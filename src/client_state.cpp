@@ -206,7 +206,7 @@ Result<Message> Client::State::request(std::string_view method, std::string_view
   transport_->launch(inbox, std::move(prepared.request), call.stop);
   auto answer = read_answer(inbox, Notifier(call, prepared.id, *server_requests_));
   if (!answer) tell_cancelled(method, prepared.id, answer.error());
-  return is_modern_ ? rpc::check_result_type(std::move(answer)) : std::move(answer);
+  return is_modern_ ? rpc::check_result_type(std::move(answer), method) : std::move(answer);
 }
 
 Call Client::State::start(std::string_view method, Result<void> checked, std::string_view params,
@@ -218,7 +218,7 @@ Call Client::State::start(std::string_view method, Result<void> checked, std::st
                  done = std::move(done)](Result<Message> answer) {
     const auto self = weak.lock();
     if (self && !answer) self->tell_cancelled(method, id, answer.error());
-    if (self && self->is_modern_) answer = rpc::check_result_type(std::move(answer));
+    if (self && self->is_modern_) answer = rpc::check_result_type(std::move(answer), method);
     if (done) done(std::move(answer));
   };
   auto handler = std::make_shared<CallHandler>(std::move(call), prepared.id, *server_requests_,

@@ -18,6 +18,11 @@ constexpr std::array<Revision, 4> table{{
 
 std::span<const Revision> revisions() noexcept { return table; }
 
+bool may_ask_for_input(std::string_view method) noexcept {
+  constexpr std::array<std::string_view, 3> methods{"tools/call", "prompts/get", "resources/read"};
+  return std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+
 const Revision* find(std::string_view name) noexcept {
   const auto all = revisions();
   const auto found = std::find_if(

@@ -27,6 +27,10 @@ inline constexpr std::string_view newest_with_handshake = "2025-11-25";
 // All that this library speaks, the newest first.
 std::span<const Revision> revisions() noexcept;
 
+// Whether a modern server may answer `method` by asking for input (MCP 2026-07-28, Multi Round-Trip
+// Requests, Supported Requests).
+bool may_ask_for_input(std::string_view method) noexcept;
+
 // The revision of that name; nullptr if this library does not speak it.
 const Revision* find(std::string_view name) noexcept;
 

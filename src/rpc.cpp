@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "json.hpp"
+#include "protocol.hpp"
 
 namespace mcphttp::rpc {
 namespace {
@@ -83,13 +84,14 @@ std::string with_metadata(std::string_view params, const Metadata& metadata) {
   return out;
 }
 
-Result<Message> check_result_type(Result<Message> result) {
+Result<Message> check_result_type(Result<Message> result, std::string_view method) {
   if (!result) return result;
   const auto type = json::Value(result->result()).find("resultType");
-  if (!type || type->string() == "complete" || type->string() == "input_required") return result;
+  if (!type || type->string() == "complete") return result;
+  if (type->string() == "input_required" && protocol::may_ask_for_input(method)) return result;
   Error error;
   error.code = ErrorCode::malformed_message;
-  error.detail = "a result of an unknown resultType";
+  error.detail = "a result of a resultType that is unknown or does not belong to the method";
   error.delivery = Delivery::answered;
   return tl::unexpected(std::move(error));
 }

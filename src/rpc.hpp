@@ -48,8 +48,9 @@ Result<void> check_params(std::string_view what, std::string_view params, std::s
 // A response as the result of a call: an error response becomes Error rpc_error.
 Result<Message> to_result(Message response, int http_status);
 
-// A result of the modern era: fails with malformed_message if its resultType is none that is known.
-// Absent means complete (MCP 2026-07-28, Basic, Responses).
-Result<Message> check_result_type(Result<Message> result);
+// A result of the modern era: fails with malformed_message if its resultType is none that is known,
+// or asks for input where `method` does not allow it. Absent means complete (MCP 2026-07-28, Basic,
+// Responses).
+Result<Message> check_result_type(Result<Message> result, std::string_view method);
 
 }  // namespace mcphttp::rpc

@@ -216,6 +216,15 @@ TEST_CASE("a result of an unknown type is no result") {
   CHECK(answer.error().delivery == Delivery::answered);
 }
 
+TEST_CASE("a list cannot ask for input") {
+  ScriptedServer server(modern_server(
+      {{"tools/list", result(R"({"resultType":"input_required","requestState":"s"})")}}));
+  Client client = connect(server);
+  const auto tools = client.list_tools();
+  REQUIRE_FALSE(tools);
+  CHECK(tools.error().code == ErrorCode::malformed_message);
+}
+
 // --- Rounds of input
 
 TEST_CASE("input that the server asks for is supplied by the handlers, and its state returned") {
