@@ -81,7 +81,8 @@ struct Client::State final : public SessionKeeper,
   Result<void> choose_era();
   Result<void> probe(bool may_fall_back);
   Result<void> shake_hands();
-  void refresh_tools(std::string cursor, std::size_t pages, std::function<void(Result<void>)> done);
+  void refresh_tools(const std::string& cursor, std::size_t pages,
+                     std::function<void(Result<void>)> done);
 
   // --- session_recovery.cpp ----------------------------------------------------------------------
 

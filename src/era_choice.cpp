@@ -81,7 +81,7 @@ Result<void> Client::State::shake_hands() {
 }
 
 // One page after the other, for what a call must mirror; in the loop context.
-void Client::State::refresh_tools(std::string cursor, std::size_t pages,
+void Client::State::refresh_tools(const std::string& cursor, std::size_t pages,
                                   std::function<void(Result<void>)> done) {
   const std::string params =
       cursor.empty() ? std::string() : rpc::make_text_params("cursor", cursor);
@@ -94,14 +94,14 @@ void Client::State::refresh_tools(std::string cursor, std::size_t pages,
                   tools->for_each_element([&self](json::Value definition) {
                     auto headers =
                         find_tool_headers(definition.find("inputSchema").value_or(json::Value()));
-                    if (headers)
-                      self->tool_headers_.remember(text_member(definition, "name"),
-                                                   std::move(*headers));
+                    if (!headers) return;
+                    self->tool_headers_.remember(text_member(definition, "name"),
+                                                 std::move(*headers));
                   });
                 }
-                std::string more = text_member(result, "nextCursor");
+                const std::string more = text_member(result, "nextCursor");
                 if (more.empty() || pages >= self->options.limits.max_list_pages) return done({});
-                self->refresh_tools(std::move(more), pages + 1, done);
+                self->refresh_tools(more, pages + 1, done);
               });
 }
 

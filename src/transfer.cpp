@@ -100,7 +100,7 @@ bool Transfer::configure() {
   easy_ = curl_easy_init();
   if (easy_ == nullptr) return false;
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, static_cast<CompletionListener*>(this));
-  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, &error_text_[0]);
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
@@ -399,7 +399,7 @@ Error Transfer::failure(CURLcode code) {
   }
   error.detail = curl_easy_strerror(code);
   if (explains_itself(error.code) && error_text_[0] != '\0') {
-    error.detail = text::escape_printable(&error_text_[0], shown_error_size);
+    error.detail = text::escape_printable(error_text_.data(), shown_error_size);
   } else if (code == CURLE_ABORTED_BY_CALLBACK) {
     error.detail = "a kept connection was closed unanswered; the request was not sent again";
   }

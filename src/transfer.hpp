@@ -2,6 +2,7 @@
 // libcurl's easy interface is here. Loop context throughout.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -133,7 +134,7 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
 
   CURL* easy_ = nullptr;
   curl_slist* header_list_ = nullptr;
-  char error_text_[CURL_ERROR_SIZE] = {};
+  std::array<char, CURL_ERROR_SIZE> error_text_{};
   std::shared_ptr<Transfer> self_;  // while libcurl or a deadline may call
 };
 
