@@ -259,8 +259,9 @@ void Client::State::tell_cancelled(std::string_view method, std::int64_t id, con
   const bool gave_up =
       error.code == ErrorCode::cancelled || group(error.code) == ErrorGroup::timeout;
   if (!gave_up || error.delivery == Delivery::not_sent || method == "initialize" || closed_ ||
-      is_modern_)
+      is_modern_) {
     return;
+  }
   send_detached(
       rpc::make_notification("notifications/cancelled", fmt::format(R"({{"requestId":{}}})", id)));
 }

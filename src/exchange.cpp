@@ -272,7 +272,7 @@ bool Exchange::can_resume(const ReadOutcome& outcome) const {
          http::is_field_value(id);
 }
 
-bool Exchange::attempt_may_be_repeated(const Error& error) const {
+bool Exchange::attempt_may_be_repeated(const Error& error) {
   if (error.code == ErrorCode::http_error) return is_passing(error.http_status);
   const ErrorGroup kind = group(error.code);
   return kind == ErrorGroup::network || kind == ErrorGroup::timeout ||

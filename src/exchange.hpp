@@ -96,7 +96,7 @@ class Exchange final : public Upstream,
   bool may_repeat(const Error& error) const;
 
   bool can_resume(const ReadOutcome& outcome) const;
-  bool attempt_may_be_repeated(const Error& error) const;
+  static bool attempt_may_be_repeated(const Error& error);
   void reopen(ReadOutcome outcome);
   void schedule_reopening(Error why);
   bool outlasts(std::chrono::milliseconds delay) const;

@@ -46,9 +46,10 @@ void Exchange::restore_and_send() {
                   [self = shared_from_this()](Result<void> result, bool restarted) {
                     self->continue_with([self, result = std::move(result), restarted] {
                       if (!result) return self->fail(result.error());
-                      if (restarted)
+                      if (restarted) {
                         self->on_warning({WarningKind::session_restarted,
                                           "the server had lost the session; a new one was begun"});
+                      }
                       self->request_.session = self->endpoint_->session.snapshot();
                       self->request_.context.session_in_use = !self->request_.session.id.empty();
                       self->request_.context.last_event_id.clear();

@@ -335,7 +335,7 @@ Verdict Checker::Impl::check(std::string_view text, std::size_t max_depth, RootS
   }
   ondemand::document document;
   const auto error = parser.iterate(text.data(), text.size(), text.size() + padding).get(document);
-  if (error) return fault_of(error, text.data());
+  if (error != simdjson::SUCCESS) return fault_of(error, text.data());
   if (text[0] != '{' && text[0] != '[') return check_scalar(text);
   open.clear();
   return Walk(text, max_depth, sink, open, document).run();

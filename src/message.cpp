@@ -217,9 +217,10 @@ Result<Message> read_element(Value element) {
 }
 
 Result<std::vector<Message>> read_elements(const BatchSink& batch) {
-  if (batch.too_many)
+  if (batch.too_many) {
     return fail_message("a batch of more than " + std::to_string(batch.elements.size()) +
                         " messages");
+  }
   if (batch.elements.empty()) return fail_message("a batch without a message");
   std::vector<Message> messages;
   messages.reserve(batch.elements.size());

@@ -274,9 +274,10 @@ ResponseReader::Consumed ResponseReader::read_events(std::string_view bytes) {
       break;
     case SseParser::Status::cancelled:
     case SseParser::Status::ok:
-      if (over)
+      if (over) {
         break_off(error(ErrorCode::stream_too_large,
                         limit_detail("max_stream_size", limit, "the event stream")));
+      }
       break;
   }
   return {bytes.size(), Flow::proceed};

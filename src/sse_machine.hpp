@@ -34,6 +34,7 @@ class SseBuffer {
     void operator()(char* bytes) const noexcept { std::free(bytes); }
   };
 
+  // An array, since realloc() moves it. NOLINTNEXTLINE(modernize-avoid-c-arrays)
   std::unique_ptr<char[], Free> bytes_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;

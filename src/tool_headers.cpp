@@ -47,8 +47,8 @@ tl::unexpected<Error> invalid(std::string detail) {
   return tl::unexpected(std::move(error));
 }
 
-template <std::size_t size>
-bool is_one_of(const std::array<std::string_view, size>& names, json::RawString name) {
+template <std::size_t Size>
+bool is_one_of(const std::array<std::string_view, Size>& names, json::RawString name) {
   return std::any_of(names.begin(), names.end(),
                      [name](std::string_view one) { return name == one; });
 }

@@ -1,7 +1,7 @@
 #include "transfer.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -34,7 +34,7 @@ bool explains_itself(ErrorCode code) noexcept {
 
 // What a libcurl error means while no response has begun; whatever is not listed, that the
 // connection was lost.
-constexpr std::pair<CURLcode, ErrorCode> causes[] = {
+constexpr std::array<std::pair<CURLcode, ErrorCode>, 14> causes{{
     {CURLE_COULDNT_RESOLVE_HOST, ErrorCode::resolve_failed},
     {CURLE_COULDNT_RESOLVE_PROXY, ErrorCode::proxy_failed},
     {CURLE_PROXY, ErrorCode::proxy_failed},
@@ -49,12 +49,13 @@ constexpr std::pair<CURLcode, ErrorCode> causes[] = {
     {CURLE_SSL_CLIENTCERT, ErrorCode::tls_failed},
     {CURLE_OPERATION_TIMEDOUT, ErrorCode::timeout_connect},
     {CURLE_OUT_OF_MEMORY, ErrorCode::out_of_memory},
-};
+}};
 
 ErrorCode code_before_response(CURLcode code) {
-  const auto* found = std::find_if(std::begin(causes), std::end(causes),
-                                   [code](const auto& cause) { return cause.first == code; });
-  return found != std::end(causes) ? found->second : ErrorCode::connection_lost;
+  for (const auto& [cause, meaning] : causes) {
+    if (cause == code) return meaning;
+  }
+  return ErrorCode::connection_lost;
 }
 
 // libcurl has bounds on header bytes of its own, and an error code for them only since 8.6.
