@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "make_error.hpp"
 #include "protocol.hpp"
 
 namespace mcphttp {
@@ -23,11 +24,7 @@ bool is_input_required(const Message& answer) {
 }
 
 Error fault(ErrorCode code, std::string detail) {
-  Error error;
-  error.code = code;
-  error.detail = std::move(detail);
-  error.delivery = Delivery::answered;
-  return error;
+  return make_error(code, std::move(detail), Delivery::answered);
 }
 
 }  // namespace

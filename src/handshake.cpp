@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "json.hpp"
+#include "make_error.hpp"
 #include "protocol.hpp"
 #include "types.hpp"
 
@@ -10,11 +11,7 @@ namespace mcphttp::handshake {
 namespace {
 
 Error refused(ErrorCode code, std::string detail) {
-  Error error;
-  error.code = code;
-  error.detail = std::move(detail);
-  error.delivery = Delivery::answered;
-  return error;
+  return make_error(code, std::move(detail), Delivery::answered);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "http_fields.hpp"
+#include "make_error.hpp"
 
 namespace mcphttp {
 namespace {
@@ -25,10 +26,7 @@ bool is_reserved(std::string_view name) {
 }
 
 Error invalid(std::string detail) {
-  Error error;
-  error.code = ErrorCode::invalid_argument;
-  error.detail = std::move(detail);
-  return error;
+  return make_error(ErrorCode::invalid_argument, std::move(detail));
 }
 
 // Whoever is on the path of plain http can read a credential and use it.

@@ -8,6 +8,7 @@
 #include <mcphttp/response.hpp>
 
 #include "inbox.hpp"
+#include "make_error.hpp"
 
 namespace mcphttp {
 
@@ -22,10 +23,7 @@ struct Response::State {
 };
 
 inline Error usage_error(ErrorCode code, std::string detail) {
-  Error error;
-  error.code = code;
-  error.detail = std::move(detail);
-  return error;
+  return make_error(code, std::move(detail));
 }
 
 inline Error wrong_thread() {
