@@ -8,8 +8,9 @@
 
 namespace mcphttp {
 
-Notifier::Notifier(const CallOptions& options, std::int64_t token, const ServerRequests& requests)
-    : options_(options), token_(std::to_string(token)), requests_(requests) {}
+Notifier::Notifier(const CallOptions& options, std::int64_t token, const ServerRequests& requests,
+                   const Observer& observer)
+    : options_(options), token_(std::to_string(token)), requests_(requests), observer_(observer) {}
 
 bool Notifier::is_our_progress(const Message& message) const {
   if (message.method() != "notifications/progress") return false;
@@ -18,11 +19,10 @@ bool Notifier::is_our_progress(const Message& message) const {
 }
 
 void Notifier::notice(const Message& message, const std::shared_ptr<Inbox>& inbox) const {
-  if (message.kind() == Message::Kind::request) {
-    requests_.take(message, inbox);
-  } else if (message.kind() != Message::Kind::notification) {
-    return;
-  } else if (options_.on_progress && is_our_progress(message)) {
+  if (message.kind() == Message::Kind::request) return requests_.take(message, inbox);
+  if (message.kind() != Message::Kind::notification) return;
+  observer_(message);
+  if (options_.on_progress && is_our_progress(message)) {
     options_.on_progress(to_progress(json::Value(message.params())));
   } else if (options_.on_notification) {
     options_.on_notification(message);
@@ -32,29 +32,38 @@ void Notifier::notice(const Message& message, const std::shared_ptr<Inbox>& inbo
 Result<Message> read_answer(const std::shared_ptr<Inbox>& inbox, const Notifier& notifier) {
   int status = 0;
   std::optional<Message> answer;
+  const auto notice = [&](const Message& message) {
+    try {
+      notifier.notice(message, inbox);
+    } catch (...) {
+      inbox->cancel_for_exception();
+    }
+  };
   while (auto item = inbox->take()) {
     if (const auto* head = std::get_if<ResponseHead>(&*item)) {
       status = head->status;
     } else if (auto* message = std::get_if<Message>(&*item)) {
-      answer = std::move(*message);
+      if (message->is_response()) {
+        answer = std::move(*message);
+      } else {
+        notice(*message);
+      }
     } else if (auto* end = std::get_if<ExchangeEnd>(&*item)) {
       if (end->error) return tl::unexpected(std::move(*end->error));
     } else if (auto* event = std::get_if<Event>(&*item); event->is_response()) {
       answer = std::move(*event).take_message();
     } else if (event->message() != nullptr) {
-      try {
-        notifier.notice(*event->message(), inbox);
-      } catch (...) {
-        inbox->cancel_for_exception();
-      }
+      notice(*event->message());
     }
   }
   return rpc::to_result(std::move(*answer), status);
 }
 
 CallHandler::CallHandler(CallOptions options, std::int64_t token, const ServerRequests& requests,
-                         Done done)
-    : options_(std::move(options)), notifier_(options_, token, requests), done_(std::move(done)) {}
+                         const Notifier::Observer& observer, Done done)
+    : options_(std::move(options)),
+      notifier_(options_, token, requests, observer),
+      done_(std::move(done)) {}
 
 void CallHandler::on_headers(const ResponseHead& head) { status_ = head.status; }
 
@@ -67,7 +76,13 @@ Flow CallHandler::on_event(Event&& event) {
   return Flow::proceed;
 }
 
-void CallHandler::on_message(Message&& message) { answer_ = std::move(message); }
+void CallHandler::on_message(Message&& message) {
+  if (message.is_response()) {
+    answer_ = std::move(message);
+  } else {
+    notifier_.notice(message, inbox_.lock());
+  }
+}
 
 void CallHandler::on_end(const ExchangeEnd& end) {
   if (end.error) {

@@ -18,8 +18,12 @@ namespace mcphttp {
 // What arrives beside the answer. The token is that of the request, which is also its id.
 class Notifier {
  public:
-  // `options` and `requests` must outlive the notifier.
-  Notifier(const CallOptions& options, std::int64_t token, const ServerRequests& requests);
+  // Told of every notification before the application is.
+  using Observer = std::function<void(const Message&)>;
+
+  // `options`, `requests` and `observer` must outlive the notifier.
+  Notifier(const CallOptions& options, std::int64_t token, const ServerRequests& requests,
+           const Observer& observer);
   // Throws what the callbacks throw.
   void notice(const Message& message, const std::shared_ptr<Inbox>& inbox) const;
 
@@ -29,6 +33,7 @@ class Notifier {
   const CallOptions& options_;
   const std::string token_;
   const ServerRequests& requests_;
+  const Observer& observer_;
 };
 
 // Reads a blocking call to its end, on the calling thread.
@@ -39,8 +44,9 @@ class CallHandler final : public ResponseHandler {
  public:
   using Done = std::function<void(Result<Message>)>;
 
-  // `keep_alive` holds what `requests` belongs to.
-  CallHandler(CallOptions options, std::int64_t token, const ServerRequests& requests, Done done);
+  // `requests` and `observer` must outlive the handler's exchange.
+  CallHandler(CallOptions options, std::int64_t token, const ServerRequests& requests,
+              const Notifier::Observer& observer, Done done);
   // Before the call is started.
   void attach(const std::shared_ptr<Inbox>& inbox) { inbox_ = inbox; }
 

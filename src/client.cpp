@@ -16,18 +16,14 @@ auto convert(const Result<Message>& answer, To to) -> Result<decltype(to(json::V
   return to(json::Value(answer->result()));
 }
 
-Result<void> discard(const Result<Message>& answer) {
-  if (!answer) return tl::unexpected(answer.error());
-  return {};
-}
-
 template <class State, class To>
 auto list_all(State& state, std::string_view method, std::string_view member,
               const CallOptions& options, To to)
     -> Result<std::vector<decltype(to(json::Value()))>> {
   std::vector<decltype(to(json::Value()))> items;
-  auto listed =
-      state.list(method, member, options, [&](json::Value item) { items.push_back(to(item)); });
+  auto listed = state.list(
+      method, member, options, [&] { items.clear(); },
+      [&](json::Value item) { items.push_back(to(item)); });
   if (!listed) return tl::unexpected(std::move(listed.error()));
   return items;
 }
@@ -93,9 +89,11 @@ Call Client::start_tool(std::string_view name, std::string_view arguments, CallO
 
 Result<std::vector<Tool>> Client::list_tools(const CallOptions& options) {
   std::vector<Tool> tools;
-  auto listed = state_->list("tools/list", "tools", options, [&](json::Value definition) {
-    if (auto tool = state_->take_tool(definition)) tools.push_back(std::move(*tool));
-  });
+  auto listed = state_->list(
+      "tools/list", "tools", options, [&] { tools.clear(); },
+      [&](json::Value definition) {
+        if (auto tool = state_->take_tool(definition)) tools.push_back(std::move(*tool));
+      });
   if (!listed) return tl::unexpected(std::move(listed.error()));
   return tools;
 }
@@ -130,13 +128,15 @@ Result<std::vector<ResourceContents>> Client::read_resource(std::string_view uri
 }
 
 Result<void> Client::subscribe_resource(std::string_view uri, const CallOptions& options) {
-  return discard(
-      state_->request("resources/subscribe", rpc::make_text_params("uri", uri), options));
+  return state_->subscribe_resource(uri, options);
 }
 
 Result<void> Client::unsubscribe_resource(std::string_view uri, const CallOptions& options) {
-  return discard(
-      state_->request("resources/unsubscribe", rpc::make_text_params("uri", uri), options));
+  return state_->unsubscribe_resource(uri, options);
+}
+
+Call Client::subscribe(const SubscriptionFilter& filter, SubscriptionOptions options) {
+  return state_->subscribe(filter, std::move(options));
 }
 
 Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view arguments,

@@ -26,29 +26,22 @@ tl::unexpected<Error> too_large(std::string detail) {
   return tl::unexpected(std::move(error));
 }
 
-// The stream of the server's own messages.
-class ServerStream final : public ResponseHandler {
+// An answer that need not be asked for.
+class KeptAnswer final : public Upstream {
  public:
-  ServerStream(const ClientOptions& options, const ServerRequests& requests)
-      : options_(options), requests_(requests) {}
-  void attach(const std::shared_ptr<Inbox>& inbox) { inbox_ = inbox; }
-
-  Flow on_event(Event&& event) override {
-    const Message* message = event.message();
-    if (message == nullptr) return Flow::proceed;
-    if (message->kind() == Message::Kind::request) {
-      requests_.take(*message, inbox_.lock());
-    } else if (message->kind() == Message::Kind::notification && options_.on_notification) {
-      options_.on_notification(*message);
-    }
-    return Flow::proceed;
+  KeptAnswer(std::shared_ptr<Inbox> inbox, Message answer)
+      : inbox_(std::move(inbox)), answer_(std::move(answer)) {}
+  ~KeptAnswer() = default;
+  void begin() override {
+    inbox_->put(std::move(answer_));
+    inbox_->put(ExchangeEnd{ExchangeEnd::Reason::answered, std::nullopt, {}});
   }
-  void on_end(const ExchangeEnd& /*end*/) override {}
+  void resume() override {}
+  void stop() override {}
 
  private:
-  const ClientOptions& options_;
-  const ServerRequests& requests_;
-  std::weak_ptr<Inbox> inbox_;
+  const std::shared_ptr<Inbox> inbox_;
+  Message answer_;
 };
 
 class Ignored final : public ResponseHandler {
@@ -59,7 +52,11 @@ class Ignored final : public ResponseHandler {
 }  // namespace
 
 Client::State::State(ClientOptions chosen, std::shared_ptr<Transport::State> over)
-    : options(std::move(chosen)), transport_(std::move(over)) {}
+    : options(std::move(chosen)),
+      transport_(std::move(over)),
+      observer_([this](const Message& notification) {
+        if (options.result_cache) options.result_cache->store_->note(options.url, notification);
+      }) {}
 
 Client::State::~State() { end(); }
 
@@ -76,11 +73,7 @@ void Client::State::end() {
 // --- Connecting and closing ----------------------------------------------------------------------
 
 Result<void> Client::State::connect() {
-  server_requests_ = std::make_unique<ServerRequests>(options.request_handlers, transport_->worker,
-                                                      [weak = weak_from_this()](std::string json) {
-                                                        if (const auto self = weak.lock())
-                                                          self->send_detached(std::move(json));
-                                                      });
+  prepare_for_server_messages();
   if (options.session_id.empty()) {
     auto agreed = choose_era();
     if (!agreed) return agreed;
@@ -89,18 +82,6 @@ Result<void> Client::State::connect() {
   const bool wants_messages = options.on_notification || !options.request_handlers.empty();
   if (wants_messages && !is_modern_) open_server_stream();
   return {};
-}
-
-void Client::State::open_server_stream() {
-  auto handler = std::make_shared<ServerStream>(options, *server_requests_);
-  auto request = transport_->prepare_stream({});
-  if (!request) return;
-  adopt(*request);
-  auto inbox = transport_->open(handler);
-  handler->attach(inbox);
-  const std::lock_guard lock(mutex_);
-  server_stream_ = Call(inbox);
-  transport_->launch(inbox, std::move(request), {});
 }
 
 Result<void> Client::State::close() {
@@ -182,9 +163,11 @@ std::shared_ptr<Continuation> Client::State::make_continuation(std::string_view 
 Client::State::Prepared Client::State::prepare(std::string_view method, std::string_view params,
                                                const CallOptions& call, bool idempotent) {
   if (closed_) return {0, tl::unexpected(usage_error(ErrorCode::closed, "the client was closed"))};
+  if (auto checked = check("meta", call.meta); !checked)
+    return {0, tl::unexpected(std::move(checked.error()))};
   const std::int64_t token = next_id_++;
-  std::string marked =
-      call.on_progress ? rpc::with_progress_token(params, token) : std::string(params);
+  std::string marked = rpc::with_meta(params, call.meta);
+  if (call.on_progress) marked = rpc::with_progress_token(marked, token);
   NextRequest next = make_request(token, method, marked);
   auto request = transport_->prepare_post(std::move(next.json), send_options(call, idempotent));
   if (!request) return {0, std::move(request)};
@@ -199,33 +182,52 @@ Client::State::Prepared Client::State::prepare(std::string_view method, std::str
 
 Result<Message> Client::State::request(std::string_view method, std::string_view params,
                                        const CallOptions& call, bool idempotent) {
+  const auto key = cache_key(method, params, call);
+  if (auto kept = find_kept(key)) return std::move(*kept);
+  return ask(method, params, call, idempotent);
+}
+
+Result<Message> Client::State::ask(std::string_view method, std::string_view params,
+                                   const CallOptions& call, bool idempotent) {
   if (transport_->loop->refuses_blocking()) return tl::unexpected(wrong_thread());
+  const auto key = cache_key(method, params, call);
+  const std::uint64_t epoch = cache_epoch();
   Prepared prepared = prepare(method, params, call, idempotent);
   if (!prepared.request) return tl::unexpected(std::move(prepared.request.error()));
   auto inbox = transport_->open(nullptr);
   transport_->launch(inbox, std::move(prepared.request), call.stop);
-  auto answer = read_answer(inbox, Notifier(call, prepared.id, *server_requests_));
+  auto answer = read_answer(inbox, Notifier(call, prepared.id, *server_requests_, observer_));
   if (!answer) tell_cancelled(method, prepared.id, answer.error());
-  return is_modern_ ? rpc::check_result_type(std::move(answer), method) : std::move(answer);
+  if (is_modern_) answer = rpc::check_result_type(std::move(answer), method);
+  keep(key, answer, prepared.id, epoch);
+  return answer;
 }
 
 Call Client::State::start(std::string_view method, Result<void> checked, std::string_view params,
                           CallOptions call, Done done) {
+  const auto key = checked ? cache_key(method, params, call) : std::nullopt;
+  auto kept = find_kept(key);
   Prepared prepared = prepare(method, checked ? params : std::string_view(), call, false);
   if (!checked) prepared.request = tl::unexpected(std::move(checked.error()));
   const std::stop_token stop = call.stop;
-  auto report = [weak = weak_from_this(), id = prepared.id, method = std::string(method),
-                 done = std::move(done)](Result<Message> answer) {
-    const auto self = weak.lock();
-    if (self && !answer) self->tell_cancelled(method, id, answer.error());
-    if (self && self->is_modern_) answer = rpc::check_result_type(std::move(answer), method);
+  auto report = [weak = weak_from_this(), id = prepared.id, method = std::string(method), key,
+                 epoch = cache_epoch(), done = std::move(done)](Result<Message> answer) {
+    if (const auto self = weak.lock()) {
+      if (!answer) self->tell_cancelled(method, id, answer.error());
+      if (self->is_modern_) answer = rpc::check_result_type(std::move(answer), method);
+      self->keep(key, answer, id, epoch);
+    }
     if (done) done(std::move(answer));
   };
   auto handler = std::make_shared<CallHandler>(std::move(call), prepared.id, *server_requests_,
-                                               std::move(report));
+                                               observer_, std::move(report));
   auto inbox = transport_->open(handler);
   handler->attach(inbox);
-  transport_->launch(inbox, std::move(prepared.request), stop);
+  if (kept) {
+    inbox->start(std::make_shared<KeptAnswer>(inbox, std::move(*kept)), stop);
+  } else {
+    transport_->launch(inbox, std::move(prepared.request), stop);
+  }
   return Call(std::move(inbox));
 }
 
@@ -266,11 +268,57 @@ void Client::State::tell_cancelled(std::string_view method, std::int64_t id, con
       rpc::make_notification("notifications/cancelled", fmt::format(R"({{"requestId":{}}})", id)));
 }
 
+// --- Results that may be kept --------------------------------------------------------------------
+
+std::optional<CacheKey> Client::State::cache_key(std::string_view method, std::string_view params,
+                                                 const CallOptions& call) const {
+  if (!options.result_cache || !is_modern_ || !ResultStore::may_keep(method, params))
+    return std::nullopt;
+  CacheKey key{options.url, std::string(method), std::string(params), std::nullopt};
+  if (options.authorizer != nullptr) return key;
+  key.authorization = options.bearer_token;
+  for (const auto* headers : {&options.headers, &call.headers}) {
+    for (const Header& header : *headers)
+      key.authorization->append("\n").append(header.name).append(":").append(header.value);
+  }
+  return key;
+}
+
+std::optional<Message> Client::State::find_kept(const std::optional<CacheKey>& key) const {
+  if (!key || closed_) return std::nullopt;
+  return options.result_cache->store_->find(*key, std::chrono::steady_clock::now());
+}
+
+void Client::State::keep(const std::optional<CacheKey>& key, const Result<Message>& answer,
+                         std::int64_t id, std::uint64_t epoch) const {
+  if (!key || !answer || answer->id() != std::to_string(id)) return;
+  options.result_cache->store_->store(*key, *answer, std::chrono::steady_clock::now(), epoch);
+}
+
+std::uint64_t Client::State::cache_epoch() const {
+  return options.result_cache ? options.result_cache->store_->epoch() : 0;
+}
+
 // --- Lists ---------------------------------------------------------------------------------------
 
 Result<void> Client::State::list(std::string_view method, std::string_view member,
-                                 const CallOptions& call,
+                                 const CallOptions& call, const std::function<void()>& begin,
                                  const std::function<void(json::Value)>& visit) {
+  bool any_kept = false;
+  begin();
+  auto listed = list_pages(method, member, call, visit, any_kept);
+  // A cursor that the server no longer takes (MCP 2026-07-28, Caching, Interaction with
+  // Pagination).
+  if (listed || !any_kept || listed.error().code != ErrorCode::rpc_error) return listed;
+  options.result_cache->store_->drop(options.url, method);
+  begin();
+  return list_pages(method, member, call, visit, any_kept);
+}
+
+Result<void> Client::State::list_pages(std::string_view method, std::string_view member,
+                                       const CallOptions& call,
+                                       const std::function<void(json::Value)>& visit,
+                                       bool& any_kept) {
   const ResponseLimits& limits = options.limits;
   std::set<std::string> cursors;
   std::string params;
@@ -279,7 +327,9 @@ Result<void> Client::State::list(std::string_view method, std::string_view membe
     if (pages > limits.max_list_pages) {
       return too_large(fmt::format("max_list_pages ({}) exceeded", limits.max_list_pages));
     }
-    auto page = request(method, params, call, true);
+    auto kept = find_kept(cache_key(method, params, call));
+    any_kept = any_kept || kept;
+    Result<Message> page = kept ? std::move(*kept) : ask(method, params, call, true);
     if (!page) return tl::unexpected(std::move(page.error()));
     const json::Value result(page->result());
     size += result.raw().size();
@@ -326,7 +376,7 @@ Result<void> Client::State::set_log_level(std::string_view level, const CallOpti
 }
 
 Result<void> Client::State::ping(const CallOptions& call) {
-  auto answer = request(is_modern_ ? "server/discover" : "ping", {}, call, true);
+  auto answer = ask(is_modern_ ? "server/discover" : "ping", {}, call, true);
   if (!answer) return tl::unexpected(std::move(answer.error()));
   return {};
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "call_continuation.hpp"
 #include "call_handler.hpp"
 #include "json.hpp"
+#include "legacy_subscriptions.hpp"
+#include "result_cache.hpp"
 #include "server_requests.hpp"
 #include "session_keeper.hpp"
 #include "tool_headers.hpp"
@@ -41,12 +44,20 @@ struct Client::State final : public SessionKeeper,
   // Params are checked.
   Result<Message> request(std::string_view method, std::string_view params, const CallOptions& call,
                           bool idempotent = false);
+  // The same past the cache.
+  Result<Message> ask(std::string_view method, std::string_view params, const CallOptions& call,
+                      bool idempotent);
   Call start(std::string_view method, Result<void> checked, std::string_view params,
              CallOptions call, Done done);
+  Result<void> subscribe_resource(std::string_view uri, const CallOptions& call);
+  Result<void> unsubscribe_resource(std::string_view uri, const CallOptions& call);
+  Call subscribe(const SubscriptionFilter& filter, SubscriptionOptions chosen);
   Result<void> notify(std::string_view method, std::string_view params, const CallOptions& call);
 
-  // Visits every element of `member` over all pages of a list.
+  // Visits every element of `member` over all pages of a list. `begin` comes before the first one,
+  // and again if pages that were kept turn out to be out of date, and the list is read anew.
   Result<void> list(std::string_view method, std::string_view member, const CallOptions& call,
+                    const std::function<void()>& begin,
                     const std::function<void(json::Value)>& visit);
   // The tool of a definition, and what of its calls is mirrored into headers; nothing, but a
   // warning, if the definition is invalid.
@@ -81,6 +92,7 @@ struct Client::State final : public SessionKeeper,
   Result<void> choose_era();
   Result<void> probe(bool may_fall_back);
   Result<void> shake_hands();
+  bool is_http_with_sse();
   void refresh_tools(const std::string& cursor, std::size_t pages,
                      std::function<void(Result<void>)> done);
 
@@ -93,22 +105,48 @@ struct Client::State final : public SessionKeeper,
   void send_initialize();
   void send_initialized();
   void finish_restoring(const Result<void>& result);
+  void set_up_new_session();
 
+  // --- server_messages.cpp -----------------------------------------------------------------------
+
+  void prepare_for_server_messages();
+  // Unless it is open.
   void open_server_stream();
+  Result<ExchangeRequest> prepare_subscription(const SubscriptionFilter& filter,
+                                               const CallOptions& call);
+
+  Result<void> list_pages(std::string_view method, std::string_view member, const CallOptions& call,
+                          const std::function<void(json::Value)>& visit, bool& any_kept);
+
+  // --- Results that may be kept ------------------------------------------------------------------
+
+  // Nothing if there is no cache, or nothing of that request may be kept.
+  std::optional<CacheKey> cache_key(std::string_view method, std::string_view params,
+                                    const CallOptions& call) const;
+  std::optional<Message> find_kept(const std::optional<CacheKey>& key) const;
+  // `id`: that of the first request of the call, which another round would not have.
+  void keep(const std::optional<CacheKey>& key, const Result<Message>& answer, std::int64_t id,
+            std::uint64_t epoch) const;
+  std::uint64_t cache_epoch() const;
 
   const std::shared_ptr<Transport::State> transport_;
   std::unique_ptr<ServerRequests> server_requests_;
+  std::shared_ptr<LegacySubscriptions> legacy_subscriptions_;
+  // Drops from the cache what has changed.
+  const Notifier::Observer observer_;
   std::atomic<std::int64_t> next_id_{1};
   std::atomic<bool> closed_{false};
   std::atomic<bool> has_session_{false};
   std::atomic<bool> is_modern_{false};
+  std::atomic<bool> server_stream_is_open_{false};  // or is being opened
   ToolHeaderTable tool_headers_;
 
   std::mutex mutex_;
-  bool restoring_ = false;                    // guarded
-  std::vector<SessionKeeper::Done> waiting_;  // guarded; the first one started it
-  std::string log_level_;                     // guarded; empty: never set
-  Call server_stream_;                        // guarded
+  bool restoring_ = false;                                   // guarded
+  std::vector<SessionKeeper::Done> waiting_;                 // guarded; the first one started it
+  std::string log_level_;                                    // guarded; empty: never set
+  std::set<std::string, std::less<>> subscribed_resources_;  // guarded
+  Call server_stream_;                                       // guarded
 };
 
 }  // namespace mcphttp

@@ -4,6 +4,7 @@
 #include "client_state.hpp"
 #include "era.hpp"
 #include "handshake.hpp"
+#include "make_error.hpp"
 #include "protocol.hpp"
 #include "response_state.hpp"
 #include "rpc.hpp"
@@ -15,10 +16,29 @@ namespace {
 // A server that does not answer the question is not waited for as long as for a tool.
 constexpr std::chrono::milliseconds probe_time = std::chrono::seconds(10);
 
+// Nor is the stream of a server that may be older still.
+constexpr std::chrono::milliseconds older_transport_time = std::chrono::seconds(5);
+
 Error incompatible() {
   Error error = usage_error(ErrorCode::unsupported_version,
                             "the server speaks no protocol revision that this library speaks");
   error.delivery = Delivery::answered;
+  return error;
+}
+
+// How a server of 2024-11-05 refuses the POST of a newer client (MCP 2025-11-25, Transports,
+// Backwards Compatibility).
+bool may_be_http_with_sse(const Error& error) {
+  return error.code == ErrorCode::http_error &&
+         (error.http_status == 400 || error.http_status == 404 || error.http_status == 405);
+}
+
+Error only_http_with_sse(const Error& refusal) {
+  Error error =
+      make_error(ErrorCode::unsupported_version,
+                 "the server speaks only the HTTP+SSE transport of 2024-11-05", Delivery::answered);
+  error.http_status = refusal.http_status;
+  error.cause = std::make_shared<const Error>(refusal);
   return error;
 }
 
@@ -73,11 +93,26 @@ Result<void> Client::State::probe(bool may_fall_back) {
 
 Result<void> Client::State::shake_hands() {
   auto answer = request("initialize", handshake::make_params(options), {});
-  if (!answer) return tl::unexpected(std::move(answer.error()));
+  if (!answer) {
+    if (may_be_http_with_sse(answer.error()) && is_http_with_sse())
+      return tl::unexpected(only_http_with_sse(answer.error()));
+    return tl::unexpected(std::move(answer.error()));
+  }
   auto info = handshake::read_result(*answer);
   if (!info) return tl::unexpected(std::move(info.error()));
   server = std::move(*info);
   return notify("notifications/initialized", {}, {});
+}
+
+// Such a server opens its stream by telling where to send messages (MCP 2024-11-05, HTTP with SSE).
+bool Client::State::is_http_with_sse() {
+  StreamOptions stream;
+  stream.send.timeouts.headers = older_transport_time;
+  stream.send.timeouts.total = older_transport_time;
+  auto response = transport_->send(transport_->prepare_stream(stream), {});
+  EventStream* events = response ? response->events() : nullptr;
+  const auto first = events != nullptr ? events->next() : std::nullopt;
+  return first && first->type() == "endpoint";
 }
 
 // One page after the other, for what a call must mirror; in the loop context.

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "http_fields.hpp"
+#include "make_error.hpp"
+#include "subscription.hpp"
 
 namespace mcphttp {
 namespace {
@@ -112,6 +114,7 @@ void Exchange::on_head(ResponseHead&& head) {
     endpoint_->open_streams.push_back(this);
   }
   restored_ = false;
+  refreshed_ = false;
   if (request_.is_initialize) initialize_head_ = head;
   // The stream of a request has one head, however often it is taken up again.
   if (std::exchange(head_handed_out_, true) && request_.reopening == Reopening::until_answered)
@@ -125,15 +128,14 @@ void Exchange::check_session_id(const ResponseHead& head) {
   on_warning({WarningKind::session_id_changed, "a reply carried another MCP-Session-Id; ignored"});
 }
 
+bool Exchange::is_replay(std::string_view event_id) { return replayed_.seen(event_id); }
+
 Flow Exchange::on_event(Event&& event) {
   if (figures_.first_event.count() == 0)
     figures_.first_event = since_start(std::chrono::steady_clock::now());
-  if (event.has_id() && !event.last_event_id().empty() && replayed_.seen(event.last_event_id())) {
-    return Flow::proceed;
-  }
   if (event.message() != nullptr) {
+    if (!note_subscription(*event.message())) return Flow::proceed;
     resumption_.on_message();
-    note_acknowledgement(*event.message());
   }
   if (event.is_response()) {
     if (is_for_continuation(*event.message())) {
@@ -147,20 +149,40 @@ Flow Exchange::on_event(Event&& event) {
 }
 
 // A subscription lasts as long as both sides like, and is silent while nothing changes (MCP
-// 2026-07-28, Subscriptions).
-void Exchange::note_acknowledgement(const Message& message) {
-  if (!request_.is_subscription || message.method() != "notifications/subscriptions/acknowledged")
-    return;
-  total_.disarm();
-  transfer_->expect_silence();
+// 2026-07-28, Subscriptions). False for what must not be handed out.
+bool Exchange::note_subscription(const Message& message) {
+  if (!request_.is_subscription || message.kind() != Message::Kind::notification) return true;
+  const std::string& id = request_.context.request_id;
+  const bool is_ours = subscription::belongs_to(message, id);
+  if (subscription::is_acknowledgement(message) && is_ours) {
+    total_.disarm();
+    transfer_->expect_silence();
+  }
+  if (!request_.renew) return true;
+  if (subscription::ends(message, id)) {
+    request_.reopening = Reopening::never;
+    continue_with([self = shared_from_this()] { self->end_subscription(); });
+    return true;
+  }
+  const bool is_cancellation = message.method() == "notifications/cancelled";
+  if (is_ours && !is_cancellation) return true;
+  on_warning({WarningKind::foreign_message, "a notification of another subscription was skipped"});
+  return false;
+}
+
+// The server has said so, and need not close the stream.
+void Exchange::end_subscription() {
+  finish(ExchangeEnd::Reason::unanswered,
+         make_error(ErrorCode::stream_ended_without_response, "the server ended the subscription",
+                    Delivery::answered));
 }
 
 void Exchange::on_message(Message&& message) {
-  if (is_for_continuation(message)) {
+  if (message.is_response() && is_for_continuation(message)) {
     continued_ = std::move(message);
     return;
   }
-  adopt_session(message);
+  if (message.is_response()) adopt_session(message);
   if (!refusal_) inbox_->put(std::move(message));
 }
 
@@ -212,7 +234,7 @@ void Exchange::on_failed(ReadOutcome outcome) {
   // Silence on a stream that can be taken up again is a cut like any other.
   if (error.code == ErrorCode::timeout_idle && can_resume(outcome))
     return reopen(std::move(outcome));
-  if (!opened_ || request_.method != "GET") {
+  if (!opened_ || (request_.method != "GET" && !request_.renew)) {
     const bool not_offered = request_.context.awaits == Awaits::stream &&
                              error.code == ErrorCode::http_error &&
                              says_not_offered(error.http_status);
@@ -313,6 +335,7 @@ bool Exchange::outlasts(std::chrono::milliseconds delay) const {
 }
 
 void Exchange::open_again() {
+  if (request_.renew) return send_next(request_.renew());
   request_.method = "GET";
   request_.body = nullptr;
   request_.idempotent = false;
@@ -333,7 +356,7 @@ void Exchange::on_total() {
 
 // A stream that was open cannot be had again.
 void Exchange::give_up(Error why) {
-  if (request_.context.awaits == Awaits::stream) {
+  if (request_.reopening == Reopening::for_ever) {
     on_warning({WarningKind::stream_not_reopened, why.to_string()});
     return fail(std::move(why));
   }

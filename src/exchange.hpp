@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ struct ExchangeRequest {
   bool is_initialize = false;
   bool is_subscription = false;  // subscriptions/listen: its stream lives until the server ends it
   Reopening reopening = Reopening::never;
+  // Makes the request that opens a broken subscription anew; null: a GET takes the stream up again.
+  std::function<NextRequest()> renew;
   std::vector<std::string> stream_header_lines;  // of the GET that opens a stream again
   std::chrono::milliseconds stream_headers_time{0};
   Session::Snapshot session;
@@ -85,6 +88,7 @@ class Exchange final : public Upstream,
  private:
   void send();
   void on_head(ResponseHead&& head) override;
+  bool is_replay(std::string_view event_id) override;
   Flow on_event(Event&& event) override;
   void on_message(Message&& message) override;
   void on_warning(Warning&& warning) override;
@@ -102,7 +106,8 @@ class Exchange final : public Upstream,
   bool outlasts(std::chrono::milliseconds delay) const;
   void open_again();
 
-  void note_acknowledgement(const Message& message);
+  bool note_subscription(const Message& message);
+  void end_subscription();
   bool is_for_continuation(const Message& answer) const;
   void continue_call(Message answer);
   void send_next(NextRequest next);

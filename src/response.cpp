@@ -106,6 +106,7 @@ std::optional<Event> EventStream::next() {
   }
   while (auto item = inbox_->take()) {
     if (auto* event = std::get_if<Event>(&*item)) return std::move(*event);
+    // Of a batch, the answer is the last message.
     if (auto* message = std::get_if<Message>(&*item)) rescued_ = std::move(*message);
     if (auto* end = std::get_if<ExchangeEnd>(&*item)) end_ = std::move(*end);
   }

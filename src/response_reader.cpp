@@ -324,24 +324,36 @@ void ResponseReader::finish_json() {
   std::string prefix;
   if (is_error_body_) prefix = body_.substr(0, context_.limits.max_error_response_size);
   const std::size_t size = body_.size();
-  auto message = parse_message(std::move(body_), context_.limits.max_json_depth, checker_);
-  if (is_error_body_ &&
-      (!message || message->kind() != Message::Kind::error || !answers_request(*message))) {
+  auto messages = parse_messages(std::move(body_));
+  if (is_error_body_ && (!messages || messages->front().kind() != Message::Kind::error ||
+                         !answers_request(messages->front()))) {
     body_ = std::move(prefix);
     finish_error_body(size > body_.size(), std::nullopt);
-    return;
-  }
-  if (!message) {
-    fail(error(message.error().code, message.error().detail));
-  } else if (!message->is_response()) {
-    fail(error(ErrorCode::malformed_message, "a JSON body that is no response"));
-  } else if (!answers_request(*message)) {
-    fail(error(ErrorCode::id_mismatch, "the JSON body answers another request"));
+  } else if (!messages) {
+    fail(error(messages.error().code, messages.error().detail));
   } else {
     if (is_error_body_) hand_out_head(ResponseKind::message);
-    sink_.on_message(std::move(*message));
-    end({ReadOutcome::Kind::answered, {}, false});
+    hand_out_body(std::move(*messages));
   }
+}
+
+// The answer last: nothing is handed out after it.
+void ResponseReader::hand_out_body(std::vector<Message> messages) {
+  const auto answer = std::find_if(messages.begin(), messages.end(),
+                                   [this](const Message& each) { return answers_request(each); });
+  if (answer == messages.end()) {
+    const bool has_response = std::any_of(messages.begin(), messages.end(),
+                                          [](const Message& each) { return each.is_response(); });
+    return fail(has_response
+                    ? error(ErrorCode::id_mismatch, "the JSON body answers another request")
+                    : error(ErrorCode::malformed_message, "a JSON body that is no response"));
+  }
+  std::rotate(answer, answer + 1, messages.end());
+  for (Message& message : messages) {
+    const bool is_last = &message == &messages.back();
+    if (is_last || !message.is_response()) sink_.on_message(std::move(message));
+  }
+  end({ReadOutcome::Kind::answered, {}, false});
 }
 
 void ResponseReader::finish_events(std::optional<Error> cut) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <mcphttp/error.hpp>
 #include <mcphttp/options.hpp>
@@ -33,8 +34,9 @@ struct ReaderContext {
   std::string request_id;       // raw token; for Awaits::response
   bool session_in_use = false;  // the request carried a session id, so that 404 means its end
   bool takes_400_for_lost_session = false;
-  bool is_modern = false;     // 2026-07-28: the server must not ask anything on a stream
-  std::string last_event_id;  // where a resumed stream goes on from
+  bool is_modern = false;      // 2026-07-28: the server must not ask anything on a stream
+  bool takes_batches = false;  // 2025-03-26: an array holds several messages
+  std::string last_event_id;   // where a resumed stream goes on from
   ResponseLimits limits;
   // The clock against which a Retry-After that is a date is measured; nothing else asks for the
   // time.
@@ -46,6 +48,8 @@ class ResponseSink {
  public:
   // The head of an answer that is one: followed by messages or events. Not called for refusals.
   virtual void on_head(ResponseHead&& head) = 0;
+  // True if the event of that id has come before, and is to be passed over.
+  virtual bool is_replay(std::string_view /*event_id*/) { return false; }
   // proceed or pause; who wants no more stops feeding the reader.
   virtual Flow on_event(Event&& event) = 0;
   virtual void on_message(Message&& message) = 0;
@@ -139,11 +143,14 @@ class ResponseReader {
   Consumed read_events(std::string_view bytes);
   Consumed read_diagnostic(std::string_view bytes);
   Flow take_event(const SseEvent& event);
-  std::optional<Message> parse_event_message(const SseEvent& event);
+  Flow hand_out_messages(std::vector<Message> messages, Event::Parts parts);
+  std::optional<std::vector<Message>> parse_event_messages(const SseEvent& event);
+  Result<std::vector<Message>> parse_messages(std::string text);
   bool rescue_unfinished_event();
   bool answers_request(const Message& message);
   void note_event_id(std::string_view id);
   void finish_json();
+  void hand_out_body(std::vector<Message> messages);
   void finish_events(std::optional<Error> cut);
   void finish_error_body(bool truncated, std::optional<Error> cause);
 

@@ -11,38 +11,73 @@ namespace mcphttp {
 
 Flow ResponseReader::take_event(const SseEvent& event) {
   ++events_;
-  if (event.has_id) note_event_id(event.last_event_id);
+  if (event.has_id) {
+    note_event_id(event.last_event_id);
+    if (!event.last_event_id.empty() && sink_.is_replay(event.last_event_id)) return Flow::proceed;
+  }
   Event::Parts parts{
       std::string(event.type), {}, std::string(event.last_event_id), event.has_id, event.retry};
-  std::optional<Message> message = parse_event_message(event);
-  if (!message) {
-    parts.data = event.data;
-    return sink_.on_event(Event(std::move(parts)));
+  auto messages = parse_event_messages(event);
+  if (messages) return hand_out_messages(std::move(*messages), std::move(parts));
+  parts.data = event.data;
+  return sink_.on_event(Event(std::move(parts)));
+}
+
+// One event for each message, the answer last: nothing is handed out after it. Id and retry are
+// those of the first.
+Flow ResponseReader::hand_out_messages(std::vector<Message> messages, Event::Parts parts) {
+  Flow flow = Flow::proceed;
+  std::optional<Message> answer;
+  const auto hand_out = [&](Message message, bool answers) {
+    if (sink_.on_event(Event(parts, std::move(message), answers)) == Flow::pause)
+      flow = Flow::pause;
+    parts.has_id = false;
+    parts.retry.reset();
+  };
+  for (Message& message : messages) {
+    if (!answer && answers_request(message)) {
+      answer = std::move(message);
+    } else {
+      hand_out(std::move(message), false);
+    }
   }
-  const bool answers = answers_request(*message);
-  const Flow flow = sink_.on_event(Event(std::move(parts), std::move(*message), answers));
-  if (!answers) return flow;
+  if (!answer) return flow;
+  hand_out(std::move(*answer), true);
   end({ReadOutcome::Kind::answered, {}, false});
   return Flow::cancel;
 }
 
-std::optional<Message> ResponseReader::parse_event_message(const SseEvent& event) {
+std::optional<std::vector<Message>> ResponseReader::parse_event_messages(const SseEvent& event) {
   // Priming events have empty data; other types are not MCP's.
   if (event.type != "message" || event.data.empty()) return std::nullopt;
   std::string text;
   text.reserve(event.data.size() + json::padding);
   text.assign(event.data);
-  auto message = parse_message(std::move(text), context_.limits.max_json_depth, checker_);
-  if (message && context_.is_modern && message->kind() == Message::Kind::request) {
+  auto messages = parse_messages(std::move(text));
+  if (!messages) {
+    warn(WarningKind::malformed_event,
+         fmt::format("event {} skipped: {}", events_, messages.error().detail));
+    if (!first_fault_) first_fault_ = error(messages.error().code, messages.error().detail);
+    return std::nullopt;
+  }
+  if (context_.is_modern && messages->front().kind() == Message::Kind::request) {
     // MCP 2026-07-28, Receiving Messages: input is asked for in results.
     warn(WarningKind::malformed_event,
          fmt::format("event {}: a server request on a stream, not to be answered", events_));
   }
-  if (message) return std::move(*message);
-  warn(WarningKind::malformed_event,
-       fmt::format("event {} skipped: {}", events_, message.error().detail));
-  if (!first_fault_) first_fault_ = error(message.error().code, message.error().detail);
-  return std::nullopt;
+  return std::move(*messages);
+}
+
+// Several messages in one array are a matter of 2025-03-26 alone (Base Protocol, Batching).
+Result<std::vector<Message>> ResponseReader::parse_messages(std::string text) {
+  const std::size_t max_messages = 1000;
+  if (context_.takes_batches)
+    return parse_batch(std::move(text), context_.limits.max_json_depth, max_messages, checker_);
+  auto message = parse_message(std::move(text), context_.limits.max_json_depth, checker_);
+  if (!message) return tl::unexpected(std::move(message.error()));
+  std::vector<Message> one;
+  one.push_back(std::move(*message));
+  return one;
 }
 
 void ResponseReader::note_event_id(std::string_view id) {

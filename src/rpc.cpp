@@ -67,6 +67,15 @@ std::string make_completion_params(std::string_view reference, std::string_view 
   return out.append("}}");
 }
 
+std::string with_meta(std::string_view params, std::string_view meta) {
+  if (meta.empty()) return std::string(params);
+  std::string out(params.empty() ? std::string_view("{}") : params);
+  json::Value(meta).for_each_member([&out](json::RawString name, json::Value value) {
+    out = json::set_member_of(out, "_meta", name.unescaped(), value.raw());
+  });
+  return out;
+}
+
 std::string with_progress_token(std::string_view params, std::int64_t token) {
   return json::set_member_of(params.empty() ? std::string_view("{}") : params, "_meta",
                              "progressToken", std::to_string(token));

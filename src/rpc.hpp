@@ -29,6 +29,9 @@ std::string make_text_params(std::string_view key, std::string_view value);
 std::string make_completion_params(std::string_view reference, std::string_view argument,
                                    std::string_view value);
 
+// `params` with the members of `meta`, a checked JSON object or empty, in `_meta`.
+std::string with_meta(std::string_view params, std::string_view meta);
+
 // `params` with `_meta.progressToken` set, the caller's own members untouched.
 std::string with_progress_token(std::string_view params, std::int64_t token);
 

@@ -87,20 +87,33 @@ void Client::State::send_initialized() {
 
 void Client::State::finish_restoring(const Result<void>& result) {
   std::vector<SessionKeeper::Done> waiting;
-  std::string level;
   {
     const std::lock_guard lock(mutex_);
     restoring_ = false;
     waiting.swap(waiting_);
-    level = log_level_;
   }
-  if (result && !level.empty()) {
-    send_inside(
-        rpc::make_request(next_id_++, "logging/setLevel", rpc::make_text_params("level", level)),
-        false, [](const Result<Message>&) {});
-  }
+  if (result) set_up_new_session();
   bool restarted = true;
   for (const SessionKeeper::Done& done : waiting) done(result, std::exchange(restarted, false));
+}
+
+// What the lost session knew beyond the handshake.
+void Client::State::set_up_new_session() {
+  std::string level;
+  std::vector<std::string> uris;
+  {
+    const std::lock_guard lock(mutex_);
+    level = log_level_;
+    uris.assign(subscribed_resources_.begin(), subscribed_resources_.end());
+  }
+  const auto send = [this](std::string_view method, const std::string& params) {
+    send_inside(rpc::make_request(next_id_++, method, params), false,
+                [](const Result<Message>&) {});
+  };
+  if (!level.empty()) send("logging/setLevel", rpc::make_text_params("level", level));
+  for (const std::string& uri : uris)
+    send("resources/subscribe", rpc::make_text_params("uri", uri));
+  legacy_subscriptions_->renew();
 }
 
 }  // namespace mcphttp

@@ -146,6 +146,7 @@ Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
     request.context.is_modern = true;
     request.is_subscription = is_request && message->method() == "subscriptions/listen";
   }
+  request.context.takes_batches = revision != nullptr && revision->has_batches;
   if (is_request && revision != nullptr && revision->has_resumption) {
     request.reopening = Reopening::until_answered;
   }
@@ -171,6 +172,8 @@ Result<ExchangeRequest> Transport::State::prepare_stream(const StreamOptions& st
     request.total = stream.send.timeouts.total.value_or(milliseconds{0});
     request.times.idle = stream.send.timeouts.idle.value_or(milliseconds{0});
   }
+  const protocol::Revision* revision = protocol::find(session.version);
+  request.context.takes_batches = revision != nullptr && revision->has_batches;
   request.context.request_id = stream.request_id;
   request.context.last_event_id = stream.last_event_id;
   request.reopening = awaits_response ? Reopening::until_answered : Reopening::for_ever;

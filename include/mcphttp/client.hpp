@@ -16,6 +16,7 @@
 #include <mcphttp/message.hpp>
 #include <mcphttp/options.hpp>
 #include <mcphttp/response.hpp>
+#include <mcphttp/result_cache.hpp>
 #include <mcphttp/types.hpp>
 
 namespace mcphttp {
@@ -83,6 +84,10 @@ struct ClientOptions : TransportOptions {
   // Consulted and kept up to date by Era::automatic; null for none.
   std::shared_ptr<EraCache> era_cache;
 
+  // Results that modern servers allow to be kept are taken from here while they are fresh; null for
+  // none.
+  std::shared_ptr<ResultCache> result_cache;
+
   // Raw JSON object sent as the client's capabilities. Those of the registered handlers are added
   // where it does not name them.
   std::string capabilities = "{}";
@@ -117,10 +122,40 @@ struct CallOptions {
   Timeouts timeouts = {};
   std::stop_token stop = {};
   std::vector<Header> headers = {};
+  // Raw JSON object whose members go into the request's `_meta`: trace context (traceparent,
+  // tracestate, baggage), or anything of the application's own. Empty for none.
+  std::string meta = {};
   // In the modern era a server asks for input with a result of type input_required; the request
   // handlers supply it, and the call goes on, over at most 10 rounds. Set this to be given such a
   // result instead.
   bool return_input_required = false;
+};
+
+// How a subscription ended.
+struct SubscriptionEnd {
+  enum class Reason {
+    closed_by_server,  // in order: by its result, or by notifications/cancelled
+    cancelled,         // by the application
+    failed,            // see error
+  };
+  Reason reason = Reason::failed;
+  std::optional<Error> error;  // set unless closed_by_server
+};
+
+// Settings of a subscription. Its callbacks run on the loop thread or the executor, in order of
+// arrival. They may throw: the subscription ends with callback_threw.
+struct SubscriptionOptions {
+  // The server listens, perhaps for less than was asked. Comes again each time that a broken stream
+  // has been opened anew: what changed in between was not told.
+  std::function<void(const SubscriptionFilter& honoured)> on_acknowledged = {};
+  // The message lives for the call only.
+  std::function<void(const Message&)> on_notification = {};
+  // Exactly once, last.
+  std::function<void(const SubscriptionEnd&)> on_end = {};
+  // Until the server has acknowledged. From then on there is no limit, whatever is set here.
+  Timeouts timeouts = {};
+  std::stop_token stop = {};
+  std::vector<Header> headers = {};
 };
 
 // A connected client. Move-only; thread-safe: any number of threads may call at the same time.
@@ -175,6 +210,13 @@ class MCPHTTP_EXPORT Client {
   // Changes then come as notifications/resources/updated to ClientOptions::on_notification.
   Result<void> subscribe_resource(std::string_view uri, const CallOptions& options = {});
   Result<void> unsubscribe_resource(std::string_view uri, const CallOptions& options = {});
+
+  // Has the server tell of changes until the Call is destroyed or cancelled, or the server ends it.
+  // Never blocks, and calls nothing before it returns. A stream that breaks is opened again without
+  // end, see Reconnection; a server that refuses ends it. Modern servers: subscriptions/listen.
+  // Others: resources/subscribe, and the stream of server messages, of which each subscription gets
+  // its share; where the server offers no such stream, on_end says so with http_error.
+  Call subscribe(const SubscriptionFilter& filter, SubscriptionOptions options);
 
   // `arguments` is a JSON object of strings, or empty for none.
   Result<PromptResult> get_prompt(std::string_view name, std::string_view arguments,

@@ -24,6 +24,15 @@ struct ServerInfo {
   std::string instructions;
 };
 
+// What a subscription asks for, or what the server has agreed to tell (MCP 2026-07-28,
+// Subscriptions, Notification Filter).
+struct SubscriptionFilter {
+  bool tools_list_changed = false;
+  bool prompts_list_changed = false;
+  bool resources_list_changed = false;
+  std::vector<std::string> resource_subscriptions;  // URIs: notifications/resources/updated
+};
+
 // One notifications/progress (MCP 2025-11-25, Progress), matched to its call by token.
 struct Progress {
   double progress = 0;

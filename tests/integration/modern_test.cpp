@@ -426,6 +426,7 @@ TEST_CASE("a server that knows nothing of the modern era is spoken to in the leg
       Case{"an unknown method", rpc_error(200, -32601)},
       Case{"an unknown method under 404", rpc_error(404, -32601)},
       Case{"no session", rpc_error(400, -32000)}, Case{"a page under 404", page(404)},
+      Case{"a page under 406", page(406)}, Case{"a page under 415", page(415)},
       Case{"a page under 405", page(405)}, Case{"an empty 400", page(400, "")},
       Case{"a page over the limit", page(404, std::string(5000, 'x'))},
       Case{"a page that never ends",
@@ -467,6 +468,20 @@ TEST_CASE("what is no sign of an era is reported and does not lead to a handshak
   const auto answer = GENERATE_REF(
       Case{"503", page(503), ErrorCode::http_error}, Case{"429", page(429), ErrorCode::http_error},
       Case{"401", page(401), ErrorCode::unauthorized},
+      Case{"403", page(403), ErrorCode::http_error}, Case{"407", page(407), ErrorCode::http_error},
+      Case{"408", page(408), ErrorCode::http_error}, Case{"425", page(425), ErrorCode::http_error},
+      Case{"500", page(500), ErrorCode::http_error},
+      Case{"headers that do not fit", rpc_error(400, -32020), ErrorCode::rpc_error},
+      Case{"a cut in the body",
+           [](Connection& connection, const Request&) {
+             connection.write(
+                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                 "Content-Length: 100\r\n\r\n{");
+             connection.close();
+           },
+           ErrorCode::body_truncated},
+      Case{"a reset", [](Connection& connection, const Request&) { connection.reset(); },
+           ErrorCode::connection_lost},
       Case{"a JSON-RPC error under 500", rpc_error(500, -32603), ErrorCode::rpc_error},
       Case{"a missing capability", rpc_error(400, -32021), ErrorCode::rpc_error},
       Case{"no version in common", rpc_error(400, -32022, R"({"supported":["2099-01-01"]})"),
@@ -488,6 +503,22 @@ TEST_CASE("what is no sign of an era is reported and does not lead to a handshak
   REQUIRE_FALSE(client);
   CHECK(client.error().code == answer.code);
   CHECK(count(server, "initialize") == 0);
+}
+
+TEST_CASE("a server of 2024-11-05 is named as one") {
+  const int status = GENERATE(400, 404, 405);
+  const bool is_older = GENERATE(true, false);
+  ScriptedServer server([=](Connection& connection, const Request& request) {
+    if (request.method == "POST") return page(status)(connection, request);
+    begin_stream(connection);
+    connection.write_chunk(is_older ? "event: endpoint\ndata: /messages?s=1\n\n" : "data: {}\n\n");
+    connection.peer_closed(guard);
+  });
+  const auto client = Client::connect(client_options(server));
+  REQUIRE_FALSE(client);
+  CHECK(client.error().http_status == status);
+  CHECK(client.error().code == (is_older ? ErrorCode::unsupported_version : ErrorCode::http_error));
+  CHECK((client.error().detail.find("2024-11-05") != std::string::npos) == is_older);
 }
 
 TEST_CASE("a time-out while asking for the era tells how not to ask") {

@@ -205,6 +205,20 @@ TEST_CASE("a server of another authority is refused before anything is sent") {
   CHECK(server.requests().empty());
 }
 
+TEST_CASE("a TLS failure is no sign of an era") {
+  ScriptedServer server(answer);
+  const TlsFront front(server);
+  ClientOptions options;
+  options.url = front.open_url();
+  options.ca_file = certificates().file("other-ca.pem");
+  options.era_cache = std::make_shared<EraCache>();
+  const auto client = Client::connect(options);
+  REQUIRE_FALSE(client);
+  CHECK(client.error().code == ErrorCode::tls_failed);
+  CHECK(server.requests().empty());
+  CHECK(options.era_cache->entries().empty());
+}
+
 TEST_CASE("a certificate for another name is refused") {
   ScriptedServer server(answer);
   const TlsFront front(server);

@@ -72,6 +72,38 @@ bool eventually(const std::function<bool()>& condition) {
 
 }  // namespace
 
+TEST_CASE("A subscription hears what is published, and ends with its handle") {
+  // Sessions of the bed are servers of their own, which nobody else's call publishes to.
+  const std::string path = GENERATE("/mcp", "/sse", "/modern");
+  CAPTURE(path);
+  Client client = connect(bed_options(path));
+  std::mutex mutex;
+  std::vector<std::string> told;
+  bool acknowledged = false;
+  SubscriptionOptions options;
+  options.on_acknowledged = [&](const SubscriptionFilter& honoured) {
+    const std::lock_guard lock(mutex);
+    acknowledged = honoured.tools_list_changed;
+  };
+  options.on_notification = [&](const Message& message) {
+    const std::lock_guard lock(mutex);
+    told.emplace_back(message.method());
+  };
+  SubscriptionFilter filter;
+  filter.tools_list_changed = true;
+  const Call call = client.subscribe(filter, std::move(options));
+  REQUIRE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return acknowledged;
+  }));
+  if (path != "/mcp") return;  // only its subscriptions are those that `publish` knows
+  REQUIRE(text_of(client.call_tool("publish", "")) == "published");
+  CHECK(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return told == std::vector<std::string>{"notifications/tools/list_changed"};
+  }));
+}
+
 TEST_CASE("Every path of the bed answers a call") {
   const std::string path =
       GENERATE("/mcp", "/json", "/sse", "/modern", "/session", "/session-json", "/session-plain");

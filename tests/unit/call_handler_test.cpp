@@ -60,8 +60,10 @@ const ServerRequests& no_requests() {
   return requests;
 }
 
+const Notifier::Observer nobody = [](const Message&) {};
+
 void notice(const CallOptions& options, const Message& message) {
-  Notifier(options, 7, no_requests()).notice(message, nullptr);
+  Notifier(options, 7, no_requests(), nobody).notice(message, nullptr);
 }
 
 }  // namespace
@@ -115,6 +117,20 @@ TEST_CASE("other notifications go to their callback; responses to none") {
   CHECK(told.notifications == std::vector<std::string>{"notifications/message"});
 }
 
+TEST_CASE("an observer is told of notifications, those without a callback and progress included") {
+  std::vector<std::string> seen;
+  const Notifier::Observer observer = [&seen](const Message& message) {
+    seen.emplace_back(message.method());
+  };
+  const CallOptions none;
+  const Notifier notifier(none, 7, no_requests(), observer);
+  notifier.notice(progress(R"({"progressToken":7})"), nullptr);
+  notifier.notice(notification("notifications/tools/list_changed", "{}"), nullptr);
+  notifier.notice(parse(result), nullptr);
+  CHECK(seen ==
+        std::vector<std::string>{"notifications/progress", "notifications/tools/list_changed"});
+}
+
 TEST_CASE("callbacks that are not set are not called") {
   const CallOptions none;
   notice(none, progress(R"({"progressToken":7,"progress":1})"));
@@ -128,7 +144,7 @@ TEST_CASE("callbacks that are not set are not called") {
 TEST_CASE("an asynchronous call hands out notifications, then its result once") {
   Told told;
   std::vector<Result<Message>> done;
-  CallHandler handler(told.options(), 7, no_requests(),
+  CallHandler handler(told.options(), 7, no_requests(), nobody,
                       [&done](Result<Message> r) { done.push_back(std::move(r)); });
   ResponseHead head;
   head.status = 200;
@@ -150,7 +166,8 @@ TEST_CASE("an asynchronous call hands out notifications, then its result once") 
 
 TEST_CASE("an asynchronous call takes its answer from a JSON body too") {
   std::optional<Result<Message>> done;
-  CallHandler handler({}, 7, no_requests(), [&done](Result<Message> r) { done = std::move(r); });
+  CallHandler handler({}, 7, no_requests(), nobody,
+                      [&done](Result<Message> r) { done = std::move(r); });
   ResponseHead head;
   head.status = 400;
   handler.on_headers(head);
@@ -164,7 +181,8 @@ TEST_CASE("an asynchronous call takes its answer from a JSON body too") {
 
 TEST_CASE("an asynchronous call that fails reports the failure") {
   std::optional<Result<Message>> done;
-  CallHandler handler({}, 7, no_requests(), [&done](Result<Message> r) { done = std::move(r); });
+  CallHandler handler({}, 7, no_requests(), nobody,
+                      [&done](Result<Message> r) { done = std::move(r); });
   handler.on_end(ended_by(ErrorCode::timeout_total));
   REQUIRE(done);
   REQUIRE_FALSE(*done);

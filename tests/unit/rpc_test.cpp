@@ -23,6 +23,14 @@ const std::string failure =
 
 }  // namespace
 
+TEST_CASE("members of meta join those that the params have, and win") {
+  CHECK(rpc::with_meta("", "") == "");
+  CHECK(rpc::with_meta(R"({"a":1})", "") == R"({"a":1})");
+  CHECK(rpc::with_meta("", R"({"traceparent":"00-1"})") == R"({"_meta":{"traceparent":"00-1"}})");
+  CHECK(rpc::with_meta(R"({"_meta":{"a":1,"b":2},"c":3})", R"({"b":[4],"d":5})") ==
+        R"({"_meta":{"a":1,"b":[4],"d":5},"c":3})");
+}
+
 TEST_CASE("requests and notifications are JSON-RPC messages") {
   CHECK(rpc::make_request(7, "tools/call", R"({"a": 1})") ==
         R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a": 1}})");
