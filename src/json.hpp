@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <mcphttp/error.hpp>
 
@@ -17,7 +17,7 @@ namespace mcphttp::json {
 // capacity and checking copies nothing.
 inline constexpr std::size_t padding = 64;
 
-// A greater max_depth is taken as this one: it bounds the stack of open containers to 4 MiB.
+// A greater max_depth is taken as this one: it bounds the stack of open containers to 8 KiB.
 inline constexpr std::size_t greatest_depth = 65536;
 
 enum class Type { null, boolean, number, string, array, object };
@@ -129,16 +129,10 @@ class RootSink {
   ~RootSink() = default;
 };
 
-// Checks JSON texts. Owns the parser and its memory: 5.7 bytes for each byte of text (virtual),
-// kept for texts up to 1 MiB and given back after a longer one. One for each event loop;
-// thread-compatible. A moved-from one is as good as new.
+// Checks JSON texts in one pass, without a copy or an index of them; keeps nothing but a stack of
+// bits, one for each level of nesting. Thread-compatible.
 class Checker {
  public:
-  Checker() noexcept;
-  ~Checker();
-  Checker(Checker&&) noexcept;
-  Checker& operator=(Checker&&) noexcept;
-
   // Succeeds exactly if `text` is one JSON text (RFC 8259) in valid UTF-8 with at most `max_depth`
   // arrays and objects open at any point. Accepted beyond that: one leading byte order mark.
   // Numbers are held to the grammar but to no range, and a surrogate escape may stand alone.
@@ -146,15 +140,13 @@ class Checker {
   // unless that is null. `free_levels`: outermost arrays and objects that do not count.
   //
   // `text` keeps its bytes, but is reallocated first if it lacks the spare capacity (`padding`).
-  // Fails: malformed_json, json_too_deep, out_of_memory, json_too_large beyond the 4 GiB the parser
-  // can take. Of several faults in one text, which is reported is not promised. `detail` is our own
-  // words with the byte offset where known.
+  // Fails: malformed_json, json_too_deep, out_of_memory. Of several faults in one text, which is
+  // reported is not promised. `detail` is our own words with the byte offset where known.
   Result<Value> check(std::string& text, std::size_t max_depth, RootSink* sink = nullptr,
                       std::size_t free_levels = 0) noexcept;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;  // null until needed
+  std::vector<bool> open_;
 };
 
 // Succeeds if `text` is one JSON object within `max_depth`. Fails: invalid_argument with the

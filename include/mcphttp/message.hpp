@@ -31,8 +31,8 @@ class MCPHTTP_EXPORT Message {
 
   // The message that `json` holds. A leading byte order mark is dropped. `max_depth`: arrays and
   // objects that may be open at once; the message itself is one. Fails: malformed_json,
-  // json_too_deep, out_of_memory, json_too_large beyond 4 GiB; malformed_message, with the rule
-  // broken in `detail`, for JSON that is no JSON-RPC 2.0 message: an array too.
+  // json_too_deep, out_of_memory; malformed_message, with the rule broken in `detail`, for JSON
+  // that is no JSON-RPC 2.0 message: an array too.
   static Result<Message> parse(std::string json, std::size_t max_depth = 128);
 
   Kind kind() const noexcept { return kind_; }

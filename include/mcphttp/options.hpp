@@ -24,9 +24,7 @@ inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max()
 //
 // Memory of one exchange, at most:
 //   JSON body      max_json_response_size + 64; while it grows 256 KiB more, or with a limit beyond
-//                  64 MiB as much again; and while it is checked up to 5.7 times its size (virtual;
-//                  about 1 to 4 times touched) in the one parser of the event loop, which is
-//                  released again after a large message
+//                  64 MiB as much again; it is checked where it lies
 //   error body     2 x max_error_response_size + 64 (the bytes, and their printable form)
 //   event stream   2 x max_sse_event_size (the event being read, and its text being checked) +
 //                  max_queued_size + one event
