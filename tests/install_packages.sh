@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_packages.sh demo|tests|checks: installs the Debian 12 packages that this purpose needs, as root or with sudo. Does
+# install_packages.sh demo|tests|checks|benchmarks: installs the Debian 12 packages that this purpose needs, as root or with sudo. Does
 # nothing, and needs no rights, where everything is there. The one list of packages.
 set -euo pipefail
 
@@ -9,12 +9,14 @@ demo=(
 )
 tests=("${demo[@]}" git catch2 nodejs npm nginx-light openssl)
 checks=("${tests[@]}" clang clang-tidy clang-format)
+benchmarks=("${tests[@]}" libbenchmark-dev python3 valgrind)
 
 case ${1-} in
   demo) packages=("${demo[@]}") ;;
   tests) packages=("${tests[@]}") ;;
   checks) packages=("${checks[@]}") ;;
-  *) echo "usage: $0 demo|tests|checks" >&2; exit 2 ;;
+  benchmarks) packages=("${benchmarks[@]}") ;;
+  *) echo "usage: $0 demo|tests|checks|benchmarks" >&2; exit 2 ;;
 esac
 
 # A command of the package's name will do: Node may come from elsewhere, and Debian's npm cannot stand beside such a one.
