@@ -151,6 +151,9 @@ bool Transfer::configure_request() {
   curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
   if (request_.method == "GET") {
     curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);
+    // A stream keeps its connection for long. To look through those of all other streams for one to
+    // reuse would make opening each take longer than the one before.
+    curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, 1L);
   } else {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
