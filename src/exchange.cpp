@@ -18,8 +18,13 @@ constexpr std::chrono::seconds proof_of_life{60};
 // No server is waited for longer than this on behalf of a request.
 constexpr std::chrono::milliseconds longest_retry = std::chrono::hours(1);
 
+// One engine for each thread, seeded when the first delay is drawn: few exchanges ever wait, and a
+// seed costs as much as a whole call.
 Backoff::RandomSource random_source() {
-  return [engine = std::mt19937_64(std::random_device{}())]() mutable { return engine(); };
+  return [] {
+    thread_local std::mt19937_64 engine(std::random_device{}());
+    return engine();
+  };
 }
 
 // What may pass by itself: the server is busy, or something before it.
