@@ -21,7 +21,7 @@ def judge(goal, rounds, instructions):
                                        "no figure")}
     quartiles = statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
     value = statistics.median(values)
-    row.update(ours=statistics.median(ours), value=value, quartiles=[quartiles[0], quartiles[2]],
+    row.update(ours=statistics.median(ours) / goal.unit, value=value, quartiles=[quartiles[0], quartiles[2]],
                rounds=len(values), met=goal.is_met(value))
     counted = [instructions.get(side) for side in ("ours", goal.against)]
     if all(counted):
