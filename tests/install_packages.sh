@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install_packages.sh demo|tests|checks|benchmarks: installs the Debian 12 packages that this purpose needs, as root or with sudo. Does
-# nothing, and needs no rights, where everything is there. The one list of packages.
+# install_packages.sh demo|tests|checks|benchmarks: installs the Debian 12 packages that this purpose needs, as root or with
+# sudo. Does nothing, and needs no rights, where everything is there. The one list of packages.
 set -euo pipefail
 
 demo=(
