@@ -1,6 +1,5 @@
-// eventsource_parser.mjs CORPUS SECONDS: feeds the file to eventsource-parser in pieces of 16 KiB of bytes, which must be decoded
-// first, as from a socket.
-// bytes, to be decoded first. Counts the time of the main thread, as the benchmarks of our side do.
+// eventsource_parser.mjs CORPUS SECONDS: feeds the file to eventsource-parser in pieces of 16 KiB, as they come from a
+// socket: bytes, to be decoded first. Counts the time of the main thread, as the benchmarks of our side do.
 import { readFileSync } from 'node:fs';
 import { load, print } from './packages.mjs';
 
