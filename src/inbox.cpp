@@ -2,15 +2,20 @@
 
 #include <utility>
 
+#include "json.hpp"
+
 namespace mcphttp {
 namespace {
 
-// What an item costs the queue: its bytes, and what holds them, so that a flood of tiny events is
-// bounded too.
+// What an item costs the queue: its bytes, and what holds them (its node, the padding of its text,
+// the allocator's headers), so that a flood of tiny events is bounded too.
+constexpr std::size_t holder = 512;
+static_assert(sizeof(Inbox::Item) + json::padding + 4 * sizeof(void*) <= holder);
+
 std::size_t cost(const Event& event) {
-  return sizeof(Event) + event.type().size() + event.data().size() + event.last_event_id().size();
+  return holder + event.type().size() + event.data().size() + event.last_event_id().size();
 }
-std::size_t cost(const Warning& warning) { return sizeof(Warning) + warning.text.size(); }
+std::size_t cost(const Warning& warning) { return holder + warning.text.size(); }
 template <class Other>
 std::size_t cost(const Other& /*one of a kind*/) {
   return 0;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -113,7 +113,7 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
 
   // Guarded by the loop's mutex.
   std::weak_ptr<Upstream> upstream_;
-  std::deque<Item> queue_;
+  std::list<Item> queue_;
   std::size_t queued_size_ = 0;
   bool upstream_paused_ = false;
   bool ended_ = false;  // the end is queued, or was

@@ -54,9 +54,9 @@ struct ResponseLimits {
   // empty stream.
   std::size_t max_stream_size = unlimited;
 
-  // Events read and not yet taken by the caller: the bytes of their values. Default 1 MiB, and one
-  // event more. Not an error: the socket is not read until the caller has caught up. 0 keeps a
-  // single event.
+  // Events read and not yet taken by the caller: the bytes of their values, and 512 for each event.
+  // Default 1 MiB, and one event more. Not an error: the socket is not read until the caller has
+  // caught up. 0 keeps a single event.
   std::size_t max_queued_size = std::size_t{1024} * 1024;
 
   // Open arrays and objects in a message. Default 128. Over it: json_too_deep. 0 accepts no
