@@ -44,9 +44,16 @@ class KeptAnswer final : public Upstream {
   Message answer_;
 };
 
+// Of an exchange whose outcome is nobody's.
 class Ignored final : public ResponseHandler {
  public:
-  void on_end(const ExchangeEnd& /*end*/) override {}
+  explicit Ignored(std::function<void()> done) : done_(std::move(done)) {}
+  void on_end(const ExchangeEnd& /*end*/) override {
+    if (done_) done_();
+  }
+
+ private:
+  const std::function<void()> done_;
 };
 
 }  // namespace
@@ -248,10 +255,10 @@ Result<void> Client::State::notify(std::string_view method, std::string_view par
   return {};
 }
 
-void Client::State::send_detached(std::string json) {
+void Client::State::send_detached(std::string json, std::function<void()> done) {
   SendOptions send;
   send.timeouts.total = side_total;
-  transport_->launch(transport_->open(std::make_shared<Ignored>()),
+  transport_->launch(transport_->open(std::make_shared<Ignored>(std::move(done))),
                      transport_->prepare_post(std::move(json), send), {});
 }
 

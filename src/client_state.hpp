@@ -83,8 +83,8 @@ struct Client::State final : public SessionKeeper,
                                                   const CallOptions& call);
   void adopt(ExchangeRequest& request);
   SendOptions send_options(const CallOptions& call, bool idempotent) const;
-  // Sends without a waiting caller; the outcome is nobody's.
-  void send_detached(std::string json);
+  // Sends without a waiting caller; the outcome is nobody's. `done`, if any, is called at the end.
+  void send_detached(std::string json, std::function<void()> done = {});
   void tell_cancelled(std::string_view method, std::int64_t id, const Error& error);
 
   // --- era_choice.cpp ----------------------------------------------------------------------------

@@ -144,9 +144,11 @@ void Inbox::notify() {
   }
 }
 
-void Inbox::hold() {
+bool Inbox::hold() {
   const std::lock_guard lock(loop().mutex());
+  if (held_ >= max_held) return false;
   ++held_;
+  return true;
 }
 
 void Inbox::release() {

@@ -83,9 +83,10 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   // holds it.
   void close_from_transport();
 
-  // Holds everything but the end back while too many are held: the consumer owes answers to what it
-  // took. Paired.
-  void hold();
+  // Holds everything back while too many are held, unless there is an end: the consumer owes
+  // answers to what it took. Paired. False, and nothing to release, if too many are held already:
+  // what came before the end is then handed out, but nobody waits for answers to it.
+  bool hold();
   void release();
 
  private:

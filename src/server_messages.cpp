@@ -55,11 +55,11 @@ class ServerStream final : public ResponseHandler {
 }  // namespace
 
 void Client::State::prepare_for_server_messages() {
-  server_requests_ = std::make_unique<ServerRequests>(options.request_handlers, transport_->worker,
-                                                      [weak = weak_from_this()](std::string json) {
-                                                        if (const auto self = weak.lock())
-                                                          self->send_detached(std::move(json));
-                                                      });
+  server_requests_ = std::make_unique<ServerRequests>(
+      options.request_handlers, transport_->worker,
+      [weak = weak_from_this()](std::string json, std::function<void()> done) {
+        if (const auto self = weak.lock()) self->send_detached(std::move(json), std::move(done));
+      });
   LegacySubscriptions::Host host;
   host.send = [weak = weak_from_this()](std::string_view method, const std::string& params,
                                         const Done& done) {

@@ -39,22 +39,22 @@ ServerRequests::ServerRequests(const Handlers& handlers, std::shared_ptr<Worker>
     : handlers_(handlers), worker_(std::move(worker)), send_(std::move(send)) {}
 
 void ServerRequests::take(const Message& request, const std::shared_ptr<Inbox>& inbox) const {
+  if (!inbox->hold()) return;
+  Responder::Send answer = [send = send_, id = std::string(request.id()),
+                            weak = std::weak_ptr(inbox)](const std::string& body) {
+    send(rpc::make_response(id, body), [weak] {
+      if (const auto held = weak.lock()) held->release();
+    });
+  };
   const auto handler = handlers_.find(request.method());
   if (handler == handlers_.end()) {
-    const bool is_ping = request.method() == "ping";
-    send_(rpc::make_response(
-        request.id(), is_ping ? R"("result":{})"
-                              : rpc::make_error_body(rpc::method_not_found, "Method not found")));
+    answer(request.method() == "ping"
+               ? R"("result":{})"
+               : rpc::make_error_body(rpc::method_not_found, "Method not found"));
     return;
   }
-  inbox->hold();
   // Shared, because tasks are copied; the last copy that goes unanswered answers.
-  auto responder =
-      std::make_shared<Responder>([send = send_, id = std::string(request.id()),
-                                   weak = std::weak_ptr(inbox)](const std::string& body) {
-        send(rpc::make_response(id, body));
-        if (const auto held = weak.lock()) held->release();
-      });
+  auto responder = std::make_shared<Responder>(std::move(answer));
   worker_->post([handle = handler->second, request, responder = std::move(responder)] {
     handle(request, std::move(*responder));
   });

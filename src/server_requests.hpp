@@ -19,12 +19,13 @@ class ServerRequests {
  public:
   using Handlers = std::map<std::string, RequestHandler, std::less<>>;
   // Sends one JSON-RPC response; any thread; failures are nobody's business but the server's.
-  using Send = std::function<void(std::string json)>;
+  // `done` is to be called when the server has taken it, or it was given up.
+  using Send = std::function<void(std::string json, std::function<void()> done)>;
 
   ServerRequests(const Handlers& handlers, std::shared_ptr<Worker> worker, Send send);
 
   // Takes a request that came through `inbox`, which hands out nothing more while too many are
-  // unanswered.
+  // unanswered. An answer that the server does not take counts as none.
   void take(const Message& request, const std::shared_ptr<Inbox>& inbox) const;
 
  private:

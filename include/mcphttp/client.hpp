@@ -94,7 +94,7 @@ struct ClientOptions : TransportOptions {
 
   // By method: "sampling/createMessage", "elicitation/create", "roots/list" or any other. ping is
   // answered by itself, a method without handler with -32601. At most 16 requests of one stream are
-  // handled at a time, then it is paused.
+  // handled at a time, counted until the server has taken the answer; then it is paused.
   std::map<std::string, RequestHandler, std::less<>> request_handlers;
 
   // Notifications that belong to no call. Runs on the loop thread or the executor. If this or a

@@ -409,6 +409,46 @@ TEST_CASE("no more than 16 requests of one stream are unanswered at a time") {
   CHECK(good == true);
 }
 
+TEST_CASE("requests are held back too while the server takes no answers to them") {
+  constexpr std::size_t total = 20;
+  constexpr std::size_t most = 16;
+  const std::string method = GENERATE("ping", "no/such", "handled");
+  CAPTURE(method);
+  Gate take_answers;
+  SessionServer* self = nullptr;
+  const auto ask = [&, method](Connection& connection, const Request& request) {
+    begin_stream(connection);
+    for (std::size_t i = 0; i < total; ++i) {
+      send_event(connection, server_request(std::to_string(i), method));
+    }
+    self->wait_for_answers(total);
+    send_event(connection, result_json(id_of(request)));
+    connection.end_chunks();
+  };
+  // An answer has no method.
+  SessionServer server({{"tools/call", ask}, {"", [&](Connection& connection, const Request&) {
+                                                take_answers.wait();
+                                                accept_message(connection);
+                                              }}});
+  self = &server;
+  auto options = client_options(server);
+  options.request_handlers["handled"] = [](const Message&, Responder responder) {
+    responder.result("{}");
+  };
+  Client client = connect(options);
+  std::optional<bool> good;
+  std::thread caller([&] { good = client.call_tool("t", "").has_value(); });
+  const bool all_sent = server.wait_for_answers(most);
+  std::this_thread::sleep_for(100ms);
+  const std::size_t sent_at_once = server.answers().size();
+  take_answers.open();
+  caller.join();
+  CHECK(all_sent);
+  CHECK(sent_at_once == most);
+  CHECK(server.answers().size() == total);
+  CHECK(good == true);
+}
+
 // --- The stream of server messages
 
 TEST_CASE(

@@ -56,7 +56,8 @@ ExchangeEnd answered() { return {ExchangeEnd::Reason::answered, std::nullopt, {}
 // A call without handlers for requests of the server.
 const ServerRequests& no_requests() {
   static const ServerRequests::Handlers none;
-  static const ServerRequests requests(none, std::make_shared<Worker>(nullptr), [](std::string) {});
+  static const ServerRequests requests(none, std::make_shared<Worker>(nullptr),
+                                       [](std::string, std::function<void()>) {});
   return requests;
 }
 
