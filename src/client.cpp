@@ -1,6 +1,9 @@
 #include <mcphttp/client.hpp>
 
+#include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "client_state.hpp"
 #include "response_state.hpp"
@@ -10,10 +13,23 @@
 namespace mcphttp {
 namespace {
 
+// What takes many times the memory of its text is counted against the limit of the text.
 template <class To>
-auto convert(const Result<Message>& answer, To to) -> Result<decltype(to(json::Value()))> {
+auto convert(const Result<Message>& answer, const ResponseLimits& limits, To to)
+    -> Result<decltype(to(json::Value()))> {
   if (!answer) return tl::unexpected(answer.error());
-  return to(json::Value(answer->result()));
+  const json::Value result(answer->result());
+  const std::size_t limit = std::max(limits.max_json_response_size, limits.max_sse_event_size);
+  if (element_holder * count_elements(result) > limit - std::min(limit, result.raw().size())) {
+    Error error =
+        usage_error(ErrorCode::json_too_large,
+                    fmt::format("max_json_response_size ({} bytes) exceeded by the elements of a "
+                                "result",
+                                limit));
+    error.delivery = Delivery::answered;
+    return tl::unexpected(std::move(error));
+  }
+  return to(result);
 }
 
 template <class State, class To>
@@ -75,15 +91,16 @@ Result<ToolResult> Client::call_tool(std::string_view name, std::string_view arg
   auto checked = state_->check("arguments", arguments);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(state_->request("tools/call", rpc::make_named_params(name, arguments), options),
-                 to_tool_result);
+                 state_->options.limits, to_tool_result);
 }
 
 Call Client::start_tool(std::string_view name, std::string_view arguments, CallOptions options,
                         ToolHandler on_done) {
   return state_->start("tools/call", state_->check("arguments", arguments),
                        rpc::make_named_params(name, arguments), std::move(options),
-                       [on_done = std::move(on_done)](const Result<Message>& answer) {
-                         if (on_done) on_done(convert(answer, to_tool_result));
+                       [on_done = std::move(on_done),
+                        limits = state_->options.limits](const Result<Message>& answer) {
+                         if (on_done) on_done(convert(answer, limits, to_tool_result));
                        });
 }
 
@@ -117,7 +134,7 @@ Result<std::vector<ResourceContents>> Client::read_resource(std::string_view uri
                                                             const CallOptions& options) {
   return convert(
       state_->request("resources/read", rpc::make_text_params("uri", uri), options, true),
-      [](json::Value result) {
+      state_->options.limits, [](json::Value result) {
         std::vector<ResourceContents> parts;
         if (const auto contents = result.find("contents")) {
           contents->for_each_element(
@@ -145,7 +162,7 @@ Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view 
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(
       state_->request("prompts/get", rpc::make_named_params(name, arguments), options, true),
-      to_prompt_result);
+      state_->options.limits, to_prompt_result);
 }
 
 Result<Completion> Client::complete(std::string_view reference, std::string_view argument,
@@ -155,7 +172,7 @@ Result<Completion> Client::complete(std::string_view reference, std::string_view
   return convert(
       state_->request("completion/complete",
                       rpc::make_completion_params(reference, argument, value), options, true),
-      to_completion);
+      state_->options.limits, to_completion);
 }
 
 // --- The rest ------------------------------------------------------------------------------------

@@ -339,11 +339,13 @@ Result<void> Client::State::list_pages(std::string_view method, std::string_view
     Result<Message> page = kept ? std::move(*kept) : ask(method, params, call, true);
     if (!page) return tl::unexpected(std::move(page.error()));
     const json::Value result(page->result());
+    const json::Value elements = result.find(member).value_or(json::Value());
     size += result.raw().size();
+    elements.for_each_element([&size](json::Value /*element*/) { size += element_holder; });
     if (size > limits.max_list_size) {
       return too_large(fmt::format("max_list_size ({} bytes) exceeded", limits.max_list_size));
     }
-    if (const auto elements = result.find(member)) elements->for_each_element(visit);
+    elements.for_each_element(visit);
     const auto next = result.find("nextCursor");
     const auto cursor = next ? next->as_string() : std::nullopt;
     if (!cursor) return {};

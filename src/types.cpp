@@ -1,5 +1,7 @@
 #include "types.hpp"
 
+#include <algorithm>
+
 namespace mcphttp {
 namespace {
 
@@ -28,7 +30,22 @@ std::string raw_member(json::Value object, std::string_view name, json::Type typ
   return value && value->type() == type ? std::string(value->raw()) : std::string();
 }
 
+static_assert(std::max({sizeof(Tool), sizeof(Resource), sizeof(ResourceTemplate), sizeof(Prompt),
+                        sizeof(ContentBlock), sizeof(ResourceContents), sizeof(PromptMessage)}) <=
+              element_holder);
+
 }  // namespace
+
+std::size_t count_elements(json::Value result) {
+  std::size_t count = 0;
+  const auto add = [&count](json::Value object, std::string_view list) {
+    const json::Value elements = object.find(list).value_or(json::Value());
+    elements.for_each_element([&count](json::Value /*element*/) { ++count; });
+  };
+  for (const std::string_view list : {"content", "contents", "messages"}) add(result, list);
+  add(result.find("completion").value_or(json::Value()), "values");
+  return count;
+}
 
 std::string object_member(json::Value object, std::string_view name) {
   return raw_member(object, name, json::Type::object);

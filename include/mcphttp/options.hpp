@@ -33,7 +33,8 @@ struct ResponseLimits {
   // A JSON body, whatever the HTTP status. Default 16 MiB. A Content-Length above it is refused
   // before a byte of the body is read; the body is not drained and the connection is closed. 0
   // accepts only an empty body. Over it: json_too_large, which is never followed by a fallback or a
-  // retry.
+  // retry. In a typed result of Client each element of a list counts 256 more, against this or
+  // max_sse_event_size, whichever is larger.
   std::size_t max_json_response_size = std::size_t{16} * 1024 * 1024;
 
   // The prefix kept of an error body that is not JSON, and of any 401 or 403 without a challenge.
@@ -68,8 +69,9 @@ struct ResponseLimits {
   // sessions off.
   std::size_t max_event_id_size = 1024;
 
-  // One list_*() over all its pages: their number, and the bytes of all results. Defaults 1,000 and
-  // 64 MiB. Over either, or if a cursor comes twice: list_too_large. 0 accepts no page.
+  // One list_*() over all its pages: their number, and the bytes of all results, and 256 for each
+  // element. Defaults 1,000 and 64 MiB. Over either, or if a cursor comes twice: list_too_large. 0
+  // accepts no page.
   std::size_t max_list_pages = 1000;
   std::size_t max_list_size = std::size_t{64} * 1024 * 1024;
 };

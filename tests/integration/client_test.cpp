@@ -1,6 +1,7 @@
 // What an application sees of a server: handshake, lists, tools, progress, results and refusals.
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,11 @@ Client connect(ClientOptions options) {
 Client connect(const ScriptedServer& server) { return connect(client_options(server)); }
 
 Json body_of(const Request& request) { return Json::parse(request.body); }
+
+template <class Value>
+std::optional<ErrorCode> code_of(const Result<Value>& result) {
+  return result ? std::nullopt : std::optional(result.error().code);
+}
 
 // Progress of this call and of another, a notification, and the result.
 void report_progress(Connection& connection, const Request& request) {
@@ -227,6 +233,40 @@ TEST_CASE("a list that does not end is list_too_large") {
   CHECK(tools.error().code == ErrorCode::list_too_large);
   CHECK(tools.error().detail.find(list.detail) != std::string::npos);
   CHECK(server.requests().size() - 2 == list.pages_read);
+}
+
+TEST_CASE("an element of a list or of a typed result counts 256 bytes beside its text") {
+  struct Case {
+    std::string method;
+    std::string result;
+    std::optional<ErrorCode> (*use)(Client&);
+    ErrorCode code;
+  };
+  const auto listed = GENERATE(
+      Case{"tools/list", R"({"tools":[{},{},{}]})",
+           [](Client& client) { return code_of(client.list_tools()); }, ErrorCode::list_too_large},
+      Case{"tools/call", R"({"content":[{},{},{}]})",
+           [](Client& client) { return code_of(client.call_tool("t", "")); },
+           ErrorCode::json_too_large},
+      Case{"resources/read", R"({"contents":[{},{},{}]})",
+           [](Client& client) { return code_of(client.read_resource("a:b")); },
+           ErrorCode::json_too_large},
+      Case{"prompts/get", R"({"messages":[{},{},{}]})",
+           [](Client& client) { return code_of(client.get_prompt("p", "")); },
+           ErrorCode::json_too_large},
+      Case{"completion/complete", R"({"completion":{"values":["","",""]}})",
+           [](Client& client) { return code_of(client.complete("{}", "a", "")); },
+           ErrorCode::json_too_large});
+  const std::size_t over = GENERATE(0U, 1U);
+  CAPTURE(listed.method, over);
+  const std::size_t limit = listed.result.size() + 3 * 256 - over;
+  ScriptedServer server(mcp_server({{listed.method, result(listed.result)}}));
+  auto options = client_options(server);
+  options.limits.max_list_size = limit;
+  options.limits.max_json_response_size = limit;
+  options.limits.max_sse_event_size = 0;
+  Client client = connect(options);
+  CHECK(listed.use(client) == (over == 0 ? std::nullopt : std::optional(listed.code)));
 }
 
 TEST_CASE("a list is asked for once more when its connection dies, a tool call is not") {
