@@ -253,11 +253,20 @@ void Transfer::on_complete(CURLcode code) {
     } else if (code == CURLE_OK) {
       reader_.finish();
     } else {
+      if (code == CURLE_BAD_CONTENT_ENCODING) supply_refused_coding();
       reader_.finish_broken(failure(code));
     }
     report_outcome();
   }
   release();
+}
+
+// libcurl 8.14 refuses a foreign transfer coding before it shows the field. The status before it is
+// to be judged like any other, so the field is made up for.
+void Transfer::supply_refused_coding() {
+  if (reader_.phase() != ResponseReader::Phase::headers) return;
+  reader_.read_header_line("Transfer-Encoding: refused\r\n");
+  reader_.read_header_line("\r\n");
 }
 
 // --- Stages and deadlines ------------------------------------------------------------------------

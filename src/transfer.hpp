@@ -111,6 +111,7 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
   void report_outcome();
   void close();
   void release();
+  void supply_refused_coding();
   Error failure(CURLcode code);
   TransferFigures figures() const;
 

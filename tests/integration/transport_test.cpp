@@ -253,17 +253,20 @@ TEST_CASE("a challenge makes the refusal unauthorized, and the challenge is kept
   CHECK(response.error().www_authenticate == "Bearer realm=\"x\"");
 }
 
-TEST_CASE("a coding that nobody asked for is refused") {
+TEST_CASE("a coding that nobody asked for is refused, and hides no status") {
+  const int status = GENERATE(200, 404);
   const auto header =
       GENERATE(Header{"Content-Encoding", "gzip"}, Header{"Transfer-Encoding", "gzip, chunked"});
-  ScriptedServer server([header](Connection& connection, const Request&) {
-    connection.write_head(200, {{"Content-Type", "application/json"}, header});
+  ScriptedServer server([status, header](Connection& connection, const Request&) {
+    connection.write_head(status, {{"Content-Type", "application/json"}, header});
     connection.close();
   });
   Transport transport = make_transport(server);
   auto response = transport.post(call_json(1));
   REQUIRE_FALSE(response);
-  CHECK(response.error().code == ErrorCode::bad_content_encoding);
+  CHECK(response.error().code ==
+        (status == 200 ? ErrorCode::bad_content_encoding : ErrorCode::http_error));
+  CHECK(response.error().http_status == status);
 }
 
 TEST_CASE("a body cut short of its Content-Length is no answer") {
