@@ -29,6 +29,8 @@ inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max()
 //   event stream   2 x max_sse_event_size (the event being read, and its text being checked) +
 //                  max_queued_size + one event
 //   every kind     max_header_size, and libcurl's receive buffer of 64 KiB
+// The typed results of Client are copies: up to 3 times the size of the message besides, and for
+// list_*() up to 3 x max_list_size besides the page being read.
 struct ResponseLimits {
   // A JSON body, whatever the HTTP status. Default 16 MiB. A Content-Length above it is refused
   // before a byte of the body is read; the body is not drained and the connection is closed. 0
