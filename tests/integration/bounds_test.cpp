@@ -1,100 +1,13 @@
-// Servers that never stop sending: what a client reads and keeps of them. The client runs in a
-// process of its own (bounded_client).
-#include <algorithm>
-#include <filesystem>
+// Bodies and streams around their limits. Those without end, and the memory they take, are in
+// hostile/.
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include "helpers.hpp"
-#include "support/child_process.hpp"
-#include "support/memory.hpp"
 
 using namespace mcphttp;
 using namespace mcphttp::test;
-
-namespace {
-
-constexpr std::size_t kibibyte = 1024;
-constexpr std::size_t mebibyte = 1024 * kibibyte;
-// The most that libcurl hands out at a time.
-constexpr std::size_t one_write = 64 * kibibyte;
-
-void serve_without_end(Connection& connection, const Request& request) {
-  const std::string filling(64 * kibibyte, 'x');
-  if (request.target == "/json") {
-    connection.write_head(200, {{"Content-Type", "application/json"}});
-    connection.write(R"({"jsonrpc":"2.0","id":1,"result":")");
-    return write_for_ever(connection, filling);
-  }
-  if (request.target == "/json-error") {
-    connection.write_head(500, {{"Content-Type", "application/json"}});
-    connection.write(R"({"jsonrpc":"2.0","id":1,"error":")");
-    return write_for_ever(connection, filling);
-  }
-  if (request.target == "/line") {
-    connection.write_head(200, {{"Content-Type", "text/event-stream"}});
-    connection.write("data: ");
-    return write_for_ever(connection, filling);
-  }
-  if (request.target == "/lines") {
-    connection.write_head(200, {{"Content-Type", "text/event-stream"}});
-    return write_for_ever(connection, "data: x\n");
-  }
-  if (request.target == "/page") {
-    connection.write_head(500, {{"Content-Type", "text/html"}});
-    return write_for_ever(connection, filling);
-  }
-  if (request.target == "/head") {
-    connection.write("HTTP/1.1 200 OK\r\n");
-    return write_for_ever(connection, "X-More: to come\r\n");
-  }
-  answer_json(connection, request);
-}
-
-std::string client_program() {
-  return std::filesystem::path(self_executable()).replace_filename("bounded_client").string();
-}
-
-}  // namespace
-
-TEST_CASE("a server that never stops is left at the limit, and the client is as good as before") {
-  struct Case {
-    std::string what;
-    std::string code;
-    std::string detail;
-    std::size_t limit;
-    std::size_t kept;
-  };
-  const auto endless = GENERATE(
-      Case{"json", "json_too_large", "max_json_response_size (1048576 bytes)", mebibyte, 0},
-      Case{"json-error", "json_too_large", "max_json_response_size (1048576 bytes)", mebibyte, 0},
-      Case{"line", "event_too_large", "max_sse_event_size (1048576 bytes)", mebibyte, 0},
-      Case{"lines", "event_too_large", "max_sse_event_size (1048576 bytes)", 8 * mebibyte, 0},
-      Case{"page", "http_error", "HTTP 500", 64 * kibibyte, 64 * kibibyte},
-      Case{"head", "headers_too_large", "max_header_size (65536 bytes)", 64 * kibibyte, 0});
-  INFO(endless.what);
-  ScriptedServer server(serve_without_end);
-  const ChildResult child = run_child(client_program(), {server.url(""), endless.what});
-  INFO(child.errors);
-  REQUIRE(child.succeeded());
-  const auto report = nlohmann::json::parse(child.output);
-  INFO(report.dump());
-  CHECK(report["code"] == endless.code);
-  CHECK(report["detail"].get<std::string>().find(endless.detail) != std::string::npos);
-  CHECK(report["received"] <= endless.limit + one_write);
-  if (endless.kept != 0) {
-    CHECK(report["kept"] == endless.kept);
-    CHECK(report["truncated"] == true);
-  }
-  CHECK(report["usable"] == true);
-  if (!built_with_sanitizers()) {
-    CHECK(report["measured"] == true);
-    CHECK(report["growth"] < std::min(endless.limit, mebibyte) + 2 * mebibyte);
-  }
-}
 
 TEST_CASE("a Content-Length over the limit is refused before any of the body is read") {
   ScriptedServer server([](Connection& connection, const Request&) {
