@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "json.hpp"
+#include "message.hpp"
 #include "rpc.hpp"
 #include "types.hpp"
 
@@ -12,17 +13,11 @@ Notifier::Notifier(const CallOptions& options, std::int64_t token, const ServerR
                    const Observer& observer)
     : options_(options), token_(std::to_string(token)), requests_(requests), observer_(observer) {}
 
-bool Notifier::is_our_progress(const Message& message) const {
-  if (message.method() != "notifications/progress") return false;
-  const auto token = json::Value(message.params()).find("progressToken");
-  return token && token->raw() == token_;
-}
-
 void Notifier::notice(const Message& message, const std::shared_ptr<Inbox>& inbox) const {
   if (message.kind() == Message::Kind::request) return requests_.take(message, inbox);
   if (message.kind() != Message::Kind::notification) return;
   observer_(message);
-  if (options_.on_progress && is_our_progress(message)) {
+  if (options_.on_progress && is_progress(message, token_)) {
     options_.on_progress(to_progress(json::Value(message.params())));
   } else if (options_.on_notification) {
     options_.on_notification(message);

@@ -28,8 +28,6 @@ class Notifier {
   void notice(const Message& message, const std::shared_ptr<Inbox>& inbox) const;
 
  private:
-  bool is_our_progress(const Message& message) const;
-
   const CallOptions& options_;
   const std::string token_;
   const ServerRequests& requests_;

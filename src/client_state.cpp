@@ -173,8 +173,11 @@ Client::State::Prepared Client::State::prepare(std::string_view method, std::str
   if (auto checked = check("meta", call.meta); !checked)
     return {0, tl::unexpected(std::move(checked.error()))};
   const std::int64_t token = next_id_++;
+  const auto without_progress = call.timeouts.request.value_or(
+      options.timeouts.request.value_or(std::chrono::milliseconds{0}));
   std::string marked = rpc::with_meta(params, call.meta);
-  if (call.on_progress) marked = rpc::with_progress_token(marked, token);
+  if (call.on_progress || without_progress.count() != 0)
+    marked = rpc::with_progress_token(marked, token);
   NextRequest next = make_request(token, method, marked);
   auto request = transport_->prepare_post(std::move(next.json), send_options(call, idempotent));
   if (!request) return {0, std::move(request)};

@@ -33,6 +33,7 @@ constexpr std::array code_names{
     CodeName{ErrorCode::timeout_header, "timeout_header"},
     CodeName{ErrorCode::timeout_idle, "timeout_idle"},
     CodeName{ErrorCode::timeout_total, "timeout_total"},
+    CodeName{ErrorCode::timeout_request, "timeout_request"},
     CodeName{ErrorCode::json_too_large, "json_too_large"},
     CodeName{ErrorCode::json_too_deep, "json_too_deep"},
     CodeName{ErrorCode::event_too_large, "event_too_large"},

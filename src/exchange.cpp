@@ -7,6 +7,7 @@
 
 #include "http_fields.hpp"
 #include "make_error.hpp"
+#include "message.hpp"
 #include "subscription.hpp"
 
 namespace mcphttp {
@@ -48,7 +49,11 @@ Exchange::Exchange(ExchangeRequest request, std::shared_ptr<Endpoint> endpoint,
       endpoint_(std::move(endpoint)),
       authorization_(endpoint_->authorization),
       inbox_(std::move(inbox)),
-      total_(loop().wall_deadlines(), [this] { on_total(); }),
+      total_(loop().wall_deadlines(),
+             [this] { time_out(ErrorCode::timeout_total, "total", request_.total); }),
+      progress_(
+          loop().wall_deadlines(),
+          [this] { time_out(ErrorCode::timeout_request, "request", request_.without_progress); }),
       reopening_(loop().wall_deadlines(), [this] { open_again(); }),
       next_(loop().wall_deadlines(), [this] { authorize_and_send(); }),
       resumption_(request_.options->reconnection, random_source()) {}
@@ -59,6 +64,7 @@ void Exchange::begin() {
   if (inbox_->has_ended()) return;
   self_ = shared_from_this();
   if (request_.total.count() != 0) total_.arm(started_at_ + request_.total);
+  await_progress();
   const auto keeper = request_.keeper.lock();
   if (keeper && keeper->has_lost_session()) return restore_and_send();
   authorize_and_send();
@@ -72,6 +78,7 @@ void Exchange::stop() {
   if (auto transfer = std::exchange(transfer_, nullptr)) transfer->abandon();
   std::erase(endpoint_->open_streams, this);
   total_.disarm();
+  progress_.disarm();
   reopening_.disarm();
   next_.disarm();
   if (self_) loop().retire(std::move(self_));
@@ -141,6 +148,7 @@ Flow Exchange::on_event(Event&& event) {
   if (event.message() != nullptr) {
     if (!note_subscription(*event.message())) return Flow::proceed;
     resumption_.on_message();
+    if (is_progress(*event.message(), request_.progress_token)) await_progress();
   }
   if (event.is_response()) {
     if (is_for_continuation(*event.message())) {
@@ -153,6 +161,11 @@ Flow Exchange::on_event(Event&& event) {
   return inbox_->put(std::move(event));
 }
 
+void Exchange::await_progress() {
+  if (request_.without_progress.count() == 0) return;
+  progress_.arm(std::chrono::steady_clock::now() + request_.without_progress);
+}
+
 // A subscription lasts as long as both sides like, and is silent while nothing changes (MCP
 // 2026-07-28, Subscriptions). False for what must not be handed out.
 bool Exchange::note_subscription(const Message& message) {
@@ -161,6 +174,7 @@ bool Exchange::note_subscription(const Message& message) {
   const bool is_ours = subscription::belongs_to(message, id);
   if (subscription::is_acknowledgement(message) && is_ours) {
     total_.disarm();
+    progress_.disarm();
     transfer_->expect_silence();
   }
   if (!request_.renew) return true;
@@ -351,10 +365,10 @@ void Exchange::open_again() {
 
 // --- Ends ----------------------------------------------------------------------------------------
 
-void Exchange::on_total() {
+void Exchange::time_out(ErrorCode code, std::string_view which, std::chrono::milliseconds limit) {
   Error error;
-  error.code = ErrorCode::timeout_total;
-  error.detail = fmt::format("Timeouts::total ({} ms) has passed", request_.total.count());
+  error.code = code;
+  error.detail = fmt::format("Timeouts::{} ({} ms) has passed", which, limit.count());
   error.delivery = Delivery::unknown;
   fail(std::move(error));
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <mcphttp/options.hpp>
@@ -43,7 +44,9 @@ struct ExchangeRequest {
   std::shared_ptr<const std::string> body;        // null: none
   ReaderContext context;
   TransferTimes times;
-  std::chrono::milliseconds total{0};  // 0: none
+  std::chrono::milliseconds total{0};             // 0: none
+  std::chrono::milliseconds without_progress{0};  // 0: none
+  std::string progress_token;                     // raw; empty: no progress was asked for
   std::chrono::seconds max_connection_idle{0};
   bool idempotent = false;
   bool is_initialize = false;
@@ -106,6 +109,7 @@ class Exchange final : public Upstream,
   bool outlasts(std::chrono::milliseconds delay) const;
   void open_again();
 
+  void await_progress();
   bool note_subscription(const Message& message);
   void end_subscription();
   bool is_for_continuation(const Message& answer) const;
@@ -124,7 +128,7 @@ class Exchange final : public Upstream,
 
   void adopt_session(const Message& answer);
   void check_session_id(const ResponseHead& head);
-  void on_total();
+  void time_out(ErrorCode code, std::string_view which, std::chrono::milliseconds limit);
   void give_up(Error why);
   void fail(Error error);
   void finish(ExchangeEnd::Reason reason, std::optional<Error> error);
@@ -141,6 +145,7 @@ class Exchange final : public Upstream,
   const std::shared_ptr<Inbox> inbox_;
   std::shared_ptr<Transfer> transfer_;
   Deadline total_;
+  Deadline progress_;
   Deadline reopening_;
   Deadline next_;  // the delay before the next request of the call
   int redirects_ = 0;

@@ -13,7 +13,9 @@ bool Exchange::is_for_continuation(const Message& answer) const {
   return request_.continuation != nullptr && request_.continuation->wants(answer);
 }
 
+// While the application supplies what was asked for, no request is under way.
 void Exchange::continue_call(Message answer) {
+  progress_.disarm();
   request_.continuation->go_on(std::move(answer),
                                [self = shared_from_this()](Result<NextRequest> next) {
                                  self->continue_with([self, next = std::move(next)] {
@@ -27,6 +29,7 @@ void Exchange::send_next(NextRequest next) {
   request_.context.request_id = std::move(next.id);
   request_.message_header_lines = std::move(next.header_lines);
   request_.body = std::make_shared<const std::string>(std::move(next.json));
+  await_progress();
   if (next.delay.count() == 0) return authorize_and_send();
   next_.arm(std::chrono::steady_clock::now() + next.delay);
 }

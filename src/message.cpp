@@ -297,4 +297,16 @@ IdMatch match_ids(std::string_view expected_raw, std::string_view received_raw) 
   return expected_string == received_string ? IdMatch::same : IdMatch::type_changed;
 }
 
+std::string_view progress_token_of(const Message& request) {
+  const auto meta = Value(request.params()).find("_meta");
+  const auto token = meta ? meta->find("progressToken") : std::nullopt;
+  return token ? token->raw() : std::string_view();
+}
+
+bool is_progress(const Message& message, std::string_view token) {
+  if (message.method() != "notifications/progress") return false;
+  const auto named = Value(message.params()).find("progressToken");
+  return named && named->raw() == token;
+}
+
 }  // namespace mcphttp

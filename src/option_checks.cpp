@@ -82,8 +82,8 @@ std::optional<Error> check_headers(const std::vector<Header>& headers) {
 }
 
 std::optional<Error> check_timeouts(const Timeouts& timeouts) {
-  for (const auto& time :
-       {timeouts.connect, timeouts.headers, timeouts.idle, timeouts.total, timeouts.diagnostic}) {
+  for (const auto& time : {timeouts.connect, timeouts.headers, timeouts.idle, timeouts.total,
+                           timeouts.request, timeouts.diagnostic}) {
     if (time && time->count() < 0) return invalid("timeouts: a time is negative");
   }
   return std::nullopt;

@@ -12,6 +12,7 @@
 #include "exchange.hpp"
 #include "http_fields.hpp"
 #include "inbox.hpp"
+#include "message.hpp"
 #include "option_checks.hpp"
 #include "protocol.hpp"
 #include "response_state.hpp"
@@ -81,6 +82,7 @@ Timeouts Transport::State::resolved(const Timeouts& over, milliseconds headers,
   times.headers = pick(over.headers, base.headers, headers);
   times.idle = pick(over.idle, base.idle, idle);
   times.total = pick(over.total, base.total, milliseconds{0});
+  times.request = pick(over.request, base.request, milliseconds{0});
   times.diagnostic = pick(over.diagnostic, base.diagnostic, default_diagnostic);
   return times;
 }
@@ -135,6 +137,10 @@ Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
       {"Content-Type: application/json", "Accept: application/json, text/event-stream", "Expect:"},
       send);
   request.context.request_id = std::string(message->id());
+  if (is_request) {
+    request.without_progress = *times.request;
+    request.progress_token = std::string(progress_token_of(*message));
+  }
   request.is_initialize = is_initialize;
   const protocol::Revision* revision = protocol::find(session.version);
   if (revision != nullptr && revision->is_modern) {

@@ -39,7 +39,8 @@ enum class ErrorCode : int {
   timeout_connect = 400,
   timeout_header = 401,  // Timeouts::headers
   timeout_idle = 402,
-  timeout_total = 403,  // Timeouts::total, or a server's `retry` that would outlast it
+  timeout_total = 403,    // Timeouts::total, or a server's `retry` that would outlast it
+  timeout_request = 404,  // Timeouts::request
 
   // Limit: a field of ResponseLimits was exceeded; `detail` names it.
   json_too_large = 500,

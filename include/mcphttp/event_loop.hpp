@@ -24,8 +24,8 @@
 //     destroyed.
 //  6. A step reads ready sockets before it looks at deadlines. Time in which nobody drives an
 //     automatic loop, or in which a slow reader has stopped the socket, does not count for the
-//     headers, idle and drain times; Timeouts::total always runs on. A polled loop's time always
-//     runs: its host waits on fd().
+//     headers, idle and drain times; Timeouts::total and request always run on. A polled loop's
+//     time always runs: its host waits on fd().
 //  7. libcurl is initialised once, on first use, and never cleaned up. Nothing here is usable in a
 //     child after fork().
 #pragma once

@@ -80,7 +80,7 @@ struct ResponseLimits {
 
 // How long to wait. An unset field takes the value of the level above (call, then options), then
 // the default named here. 0 means no limit. Time in which the application does not read counts only
-// for `total`.
+// for `total` and `request`.
 struct Timeouts {
   using Milliseconds = std::chrono::milliseconds;
 
@@ -96,6 +96,11 @@ struct Timeouts {
   // The whole call with its redirects and resumptions. Default 1 h for requests of a Client, none
   // for a Transport. Over it: timeout_total. Off where `idle` is.
   std::optional<Milliseconds> total = {};
+  // A request without progress: from its beginning, and again from each progress notification for
+  // it (MCP 2025-11-25, Lifecycle, Timeouts), which a Client asks for wherever this is set. Default
+  // none. Over it: timeout_request. Never extends `total`; in the modern era each round of a call
+  // is a request of its own. Off for a subscription once it is acknowledged.
+  std::optional<Milliseconds> request = {};
   // The body of an error, or of a reply to a notification. Default 2 s. Never an error: the
   // diagnostic is truncated.
   std::optional<Milliseconds> diagnostic = {};

@@ -320,3 +320,30 @@ TEST_CASE("ids match by their characters, and a changed type is told apart") {
     CHECK(mcphttp::match_ids(c.expected, c.received) == c.match);
   }
 }
+
+TEST_CASE(
+    "the progress token of a request is found where it belongs, and compared as it was sent") {
+  const auto token_of = [](const std::string& params) {
+    const auto request = Message::parse(R"({"jsonrpc":"2.0","id":1,"method":"m")" + params + "}");
+    REQUIRE(request);
+    return std::string(mcphttp::progress_token_of(*request));
+  };
+  CHECK(token_of("").empty());
+  CHECK(token_of(R"(,"params":{"progressToken":7})").empty());
+  CHECK(token_of(R"(,"params":{"_meta":7})").empty());
+  CHECK(token_of(R"(,"params":{"_meta":{"progressToken": 7 }})") == "7");
+  CHECK(token_of(R"(,"params":{"_meta":{"progressToken":"7"}})") == "\"7\"");
+
+  const auto is_progress = [](const std::string& method, const std::string& params,
+                              const std::string& token) {
+    const auto message =
+        Message::parse(R"({"jsonrpc":"2.0","method":")" + method + R"(","params":)" + params + "}");
+    REQUIRE(message);
+    return mcphttp::is_progress(*message, token);
+  };
+  CHECK(is_progress("notifications/progress", R"({"progressToken": 7 })", "7"));
+  CHECK_FALSE(is_progress("notifications/progress", R"({"progressToken":"7"})", "7"));
+  CHECK_FALSE(is_progress("notifications/progress", R"({"progressToken":70})", "7"));
+  CHECK_FALSE(is_progress("notifications/progress", "{}", ""));
+  CHECK_FALSE(is_progress("notifications/message", R"({"progressToken":7})", "7"));
+}

@@ -77,7 +77,7 @@ TEST_CASE("a refusal never shows the value") {
 TEST_CASE("a negative time is refused, zero is none") {
   using Field = std::optional<Timeouts::Milliseconds> Timeouts::*;
   for (const Field field : {&Timeouts::connect, &Timeouts::headers, &Timeouts::idle,
-                            &Timeouts::total, &Timeouts::diagnostic}) {
+                            &Timeouts::total, &Timeouts::request, &Timeouts::diagnostic}) {
     Timeouts timeouts;
     timeouts.*field = -1ms;
     CHECK(check_timeouts(timeouts));
