@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "json.hpp"
+#include "worker.hpp"
 
 namespace mcphttp {
 namespace {
@@ -172,6 +173,7 @@ std::optional<Inbox::Item> Inbox::take() {
 }
 
 std::optional<Inbox::Item> Inbox::wait_for_item() {
+  const Worker::Pause pause;
   std::unique_lock lock(loop().mutex());
   if (end_delivered_) return std::nullopt;
   if (!is_ready()) {

@@ -1,23 +1,35 @@
 // Worker: where code of the application runs that may take its time (request handlers,
-// authorizers): on the options' executor, else on one thread of the library's that starts with the
+// authorizers): on the options' executor, else on a thread of the library's that starts with the
 // first task.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
+#include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include <mcphttp/options.hpp>
 
 namespace mcphttp {
 
-// Thread-safe. Tasks of the own thread run one after the other; those of an executor as it likes.
+// Thread-safe. Tasks of the own threads run one after the other, but that while one waits for the
+// library (Pause) the next may run; those of an executor run as it likes.
 class Worker {
  public:
   using Task = std::function<void()>;
+
+  // How deep tasks may stand that wait for each other's calls.
+  static constexpr std::size_t max_threads = 16;
+
+  // While it lives, the calling thread waits in a blocking call: if a task brought it there, that
+  // task does not hold up the others, one of which may be what the call waits for. Never under a
+  // lock.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+  };
 
   explicit Worker(Executor executor);
   ~Worker();
@@ -31,21 +43,12 @@ class Worker {
   bool post(Task task);
 
  private:
-  // Shared with the thread and with tasks in an executor, which may outlive the worker.
-  struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<Task> tasks;
-    bool stopping = false;
-    int running = 0;
-    std::thread::id running_on;  // of the latest task to begin
-  };
-  static void run_one(const std::shared_ptr<State>& state, const Task& task);
-  static void run_thread(const std::shared_ptr<State>& state);
+  struct State;
+  static thread_local State* at_work;  // whose task this thread runs; null: none
 
   const Executor executor_;
-  const std::shared_ptr<State> state_ = std::make_shared<State>();
-  std::thread thread_;  // guarded by the state's mutex
+  // Shared with the threads and with tasks in an executor, which may outlive the worker.
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace mcphttp

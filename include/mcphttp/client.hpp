@@ -42,8 +42,9 @@ class MCPHTTP_EXPORT Responder {
   Send send_;
 };
 
-// Handles one request of the server. Runs on the options' executor, else on one thread of the
-// library's, never on the loop thread; may block and may call the client. The request lives for the
+// Handles one request of the server. Runs on the options' executor, else on a thread of the
+// library's, never on the loop thread; may block and may call the client, even if that call is
+// asked back itself (an executor must then have another thread free). The request lives for the
 // call. What it throws is answered with -32603.
 using RequestHandler = std::function<void(const Message& request, Responder responder)>;
 

@@ -12,7 +12,8 @@
 //     not drive. The callbacks of asynchronous calls run on the loop thread (polled: inside
 //     poll()), or on the options' executor, one at a time for each exchange. A driving caller moves
 //     bytes into other exchanges' bounded queues and never runs their callbacks. Request handlers
-//     and authorizers run on the executor, or on one more thread that starts with the first.
+//     and authorizers run on the executor, or one at a time on one more thread that starts with the
+//     first; while one waits in a blocking member, others run on further threads, at most 15.
 //  4. No callback runs while the library holds a lock, or after its on_end. A blocking member
 //     called on the loop thread (or inside poll()) is refused with wrong_thread; inside a blocking
 //     call's own callback it is allowed.
