@@ -249,6 +249,8 @@ void Exchange::on_failed(ReadOutcome outcome) {
     return authorize_and_send();
   }
   if (may_restore(error)) return restore_and_send();
+  if (error.code == ErrorCode::session_expired && may_open_later(error))
+    return schedule_reopening(std::move(error));
   if (may_refresh(error)) return refresh_and_send(std::move(error));
   // Silence on a stream that can be taken up again is a cut like any other.
   if (error.code == ErrorCode::timeout_idle && can_resume(outcome))
@@ -358,6 +360,7 @@ void Exchange::open_again() {
   request_.method = "GET";
   request_.body = nullptr;
   request_.idempotent = false;
+  restored_ = false;
   request_.times.headers = request_.stream_headers_time;
   request_.header_lines = request_.stream_header_lines;
   authorize_and_send();

@@ -117,7 +117,10 @@ class Exchange final : public Upstream,
   void send_next(NextRequest next);
 
   bool may_restore(const Error& error) const;
+  bool outlives_session() const;
+  bool may_open_later(const Error& error) const;
   void restore_and_send();
+  void on_not_restored(Error error);
   void lose_session();
   void end_streams_of_lost_session();
 

@@ -36,8 +36,17 @@ void Exchange::send_next(NextRequest next) {
 
 // --- The session ---------------------------------------------------------------------------------
 
+// What a GET would take up again of a request's stream is gone with the session.
 bool Exchange::may_restore(const Error& error) const {
-  return error.code == ErrorCode::session_expired && !restored_ && !request_.keeper.expired();
+  const bool resumes_request =
+      request_.reopening == Reopening::until_answered && request_.method == "GET";
+  return error.code == ErrorCode::session_expired && !restored_ && !resumes_request &&
+         !request_.keeper.expired();
+}
+
+// The stream of server messages is for whatever session there is.
+bool Exchange::outlives_session() const {
+  return request_.reopening == Reopening::for_ever && !request_.keeper.expired();
 }
 
 // The request was refused, so not carried out: it may be sent again, once, in a new session.
@@ -48,7 +57,7 @@ void Exchange::restore_and_send() {
   keeper->restore(request_.session.id,
                   [self = shared_from_this()](Result<void> result, bool restarted) {
                     self->continue_with([self, result = std::move(result), restarted] {
-                      if (!result) return self->fail(result.error());
+                      if (!result) return self->on_not_restored(result.error());
                       if (restarted) {
                         self->on_warning({WarningKind::session_restarted,
                                           "the server had lost the session; a new one was begun"});
@@ -59,6 +68,17 @@ void Exchange::restore_and_send() {
                       self->authorize_and_send();
                     });
                   });
+}
+
+void Exchange::on_not_restored(Error error) {
+  if (may_open_later(error)) return schedule_reopening(std::move(error));
+  fail(std::move(error));
+}
+
+// Sessions that are lost as fast as they begin must not make a hot loop either.
+bool Exchange::may_open_later(const Error& error) const {
+  return outlives_session() && request_.options->reconnection.max_attempts != 0 &&
+         (error.code == ErrorCode::session_expired || attempt_may_be_repeated(error));
 }
 
 // What is streamed in a session that is gone is gone with it. Not at once: a stream may be in the
@@ -79,8 +99,7 @@ void Exchange::lose_session() {
   std::erase(endpoint_->open_streams, this);
   if (auto transfer = std::exchange(transfer_, nullptr)) transfer->abandon();
   reopening_.disarm();
-  if (request_.reopening == Reopening::for_ever && !request_.keeper.expired())
-    return restore_and_send();
+  if (outlives_session()) return restore_and_send();
   Error error;
   error.code = ErrorCode::session_expired;
   error.detail = "the session was lost while the stream was open";

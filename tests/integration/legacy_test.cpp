@@ -51,8 +51,8 @@ class SessionServer {
     refusals_ = refusals;
     ++session_;
   }
-  // From now on no session lives longer than its handshake.
-  void lose_every_session() { forgetful_ = true; }
+  // From now on no session lives longer than its handshake, or each does again.
+  void lose_every_session(bool forgetful = true) { forgetful_ = forgetful; }
 
   const ScriptedServer& http() const { return server_; }
 
@@ -538,5 +538,81 @@ TEST_CASE("the stream of messages is opened again in the session that replaced a
   std::this_thread::sleep_for(50ms);
   REQUIRE(server.count("GET") == 2);
   CHECK(server.received("GET")[1].header("MCP-Session-Id") == "s-2");
+  CHECK(server.count("initialize") == 2);
+}
+
+TEST_CASE("the stream of messages outlives sessions that are lost before it is open again") {
+  Warnings warnings;
+  Gate arrived;
+  SessionServer server({{"GET", [](Connection& connection, const Request&) {
+                           begin_stream(connection);
+                           send_event(connection, notification_json);
+                           connection.peer_closed(guard);
+                         }}});
+  auto options = client_options(server);
+  options.on_notification = [&](const Message&) { arrived.open(); };
+  options.on_warning = warnings.sink();
+  options.reconnection = {20ms, 100ms, 5};
+  Client client = connect(options);
+  REQUIRE(arrived.wait_for(1));
+  server.lose_every_session();
+  server.lose_session();
+  CHECK(client.call_tool("t", "").error().code == ErrorCode::session_expired);
+  std::this_thread::sleep_for(500ms);
+  CHECK(server.count("GET") > 3);
+  CHECK(server.count("GET") < 60);  // no hot loop
+  server.lose_every_session(false);
+  CHECK(arrived.wait_for(2));
+  CHECK(warnings.count(WarningKind::stream_not_reopened) == 0);
+}
+
+TEST_CASE("the stream of messages is opened again once a server that is away has come back") {
+  Gate arrived;
+  std::atomic<bool> away{false};
+  std::atomic<int> session{1};
+  const auto initialize = [&](Connection& connection, const Request& request) {
+    if (away) return void(connection.write_response(503, {}, ""));
+    connection.write_response(
+        200,
+        {{"Content-Type", "application/json"}, {"MCP-Session-Id", "s-" + std::to_string(session)}},
+        result_json(id_of(request), R"({"protocolVersion":"2025-11-25","capabilities":{},)"
+                                    R"("serverInfo":{"name":"s","version":"1"}})"));
+  };
+  SessionServer server(
+      {{"initialize", initialize}, {"GET", [](Connection& connection, const Request&) {
+                                      begin_stream(connection);
+                                      send_event(connection, notification_json);
+                                      connection.peer_closed(guard);
+                                    }}});
+  auto options = client_options(server);
+  options.on_notification = [&](const Message&) { arrived.open(); };
+  options.reconnection = {20ms, 100ms, 5};
+  Client client = connect(options);
+  REQUIRE(arrived.wait_for(1));
+  away = true;
+  ++session;
+  server.lose_session();
+  CHECK(client.call_tool("t", "").error().code == ErrorCode::http_error);
+  std::this_thread::sleep_for(100ms);
+  away = false;
+  CHECK(arrived.wait_for(2));
+}
+
+TEST_CASE("a call whose stream broke off in a session that is lost ends, and is not sent again") {
+  SessionServer* self = nullptr;
+  SessionServer server({{"tools/call", [&self](Connection& connection, const Request&) {
+                           begin_stream(connection);
+                           connection.write_chunk("id: 1\nretry: 20\ndata: \n\n");
+                           self->lose_session();
+                           connection.close();
+                         }}});
+  self = &server;
+  Client client = connect(client_options(server));
+  const auto called = client.call_tool("t", "");
+  REQUIRE_FALSE(called);
+  CHECK(called.error().code == ErrorCode::session_expired);
+  CHECK(server.count("GET") == 1);
+  CHECK(server.count("tools/call") == 1);
+  CHECK(client.ping());
   CHECK(server.count("initialize") == 2);
 }
