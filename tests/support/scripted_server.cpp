@@ -31,7 +31,9 @@ Socket listen_ipv6(std::uint16_t port, int send_buffer) {
 }  // namespace
 
 ScriptedServer::ScriptedServer(Handler handler, const ServerOptions& options)
-    : handler_(std::move(handler)), unix_socket_path_(options.unix_socket_path) {
+    : handler_(std::move(handler)),
+      unix_socket_path_(options.unix_socket_path),
+      keep_requests_(options.keep_requests) {
   listen(options);
   acceptor_ = std::thread([this] { accept_loop(); });
 }
@@ -165,7 +167,7 @@ void ScriptedServer::handle(Connection& connection, Request request) {
   request.received_at = std::chrono::steady_clock::now();
   {
     const std::lock_guard lock(mutex_);
-    requests_.push_back(request);
+    if (keep_requests_) requests_.push_back(request);
     request_received_.notify_all();
   }
   handler_(connection, request);

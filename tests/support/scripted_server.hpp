@@ -26,6 +26,7 @@ struct ServerOptions {
                         // slow reader visible
   std::string
       unix_socket_path;  // listen here as well; empty: not. Removed when the server is destroyed
+  bool keep_requests = true;  // false: for a server that runs long; requests() stays empty
 };
 
 // Listens on an ephemeral port of 127.0.0.1 and, where the host has IPv6, on the same port of ::1.
@@ -84,6 +85,7 @@ class ScriptedServer {
 
   const Handler handler_;
   const std::string unix_socket_path_;
+  const bool keep_requests_;
   const Socket stop_ = make_event();
   std::vector<Socket> listeners_;
   std::uint16_t port_ = 0;
