@@ -29,14 +29,21 @@ Error invalid(std::string detail) {
   return make_error(ErrorCode::invalid_argument, std::move(detail));
 }
 
+// A proxy that cannot be read for sure may be anywhere.
+bool stays_on_host(const std::string& proxy) {
+  if (proxy.empty()) return true;
+  const auto url = http::parse_url(proxy);
+  return url && http::is_loopback_host(url->host);
+}
+
 // Whoever is on the path of plain http can read a credential and use it.
 std::optional<Error> check_credentials(const TransportOptions& options, const http::Url& url) {
   if (options.bearer_token.empty() && options.authorizer == nullptr) return std::nullopt;
   if (!options.bearer_token.empty() && !http::is_visible_ascii(options.bearer_token)) {
     return invalid("bearer_token: not visible ASCII");
   }
-  const bool in_the_open =
-      url.scheme == "http" && options.unix_socket_path.empty() && !http::is_loopback_host(url.host);
+  const bool in_the_open = url.scheme == "http" && options.unix_socket_path.empty() &&
+                           !(http::is_loopback_host(url.host) && stays_on_host(options.proxy));
   if (in_the_open && !options.allow_bearer_over_http) {
     return invalid(
         "bearer_token, authorizer: would cross the network over plain http "

@@ -182,7 +182,8 @@ struct TransportOptions {
   // Last-Event-ID, Mcp-*) are refused.
   std::vector<Header> headers;
   // Sent as "Authorization: Bearer ..."; empty for none. Refused over plain http to a host that is
-  // not loopback, unless allow_bearer_over_http: whoever is on the path can read and reuse it.
+  // not loopback, or through a proxy that is not, unless allow_bearer_over_http: whoever is on the
+  // path can read and reuse it.
   std::string bearer_token;
   bool allow_bearer_over_http = false;
   // Asked for the Authorization header instead of bearer_token; null for none. The same rule for

@@ -114,6 +114,22 @@ TEST_CASE("credentials do not cross the network in the open, unless that is allo
   }
 }
 
+TEST_CASE("credentials for this host do not leave it by way of a proxy") {
+  TransportOptions options;
+  options.bearer_token = "abc";
+  for (const std::string proxy : {"", "http://127.0.0.1:8080", "http://localhost"}) {
+    CAPTURE(proxy);
+    options.proxy = proxy;
+    CHECK_FALSE(check(options, "http://127.0.0.1/"));
+  }
+  for (const std::string proxy : {"http://proxy.example", "proxy.example:80", "http://a:b@[::1]"}) {
+    CAPTURE(proxy);
+    options.proxy = proxy;
+    CHECK(check(options, "http://127.0.0.1/"));
+    CHECK_FALSE(check(options, "https://127.0.0.1/"));
+  }
+}
+
 TEST_CASE("every other option is held to its rule") {
   struct Case {
     std::string name;
