@@ -399,13 +399,15 @@ Error Transfer::failure(CURLcode code) {
   error.delivery = sent_once_ ? Delivery::unknown : Delivery::not_sent;
   long proxy_status = 0;
   curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+  // Where there is a proxy, nothing but it is connected to.
+  const bool is_proxy_missing = code == CURLE_COULDNT_CONNECT && !request_.options->proxy.empty();
   if (code == CURLE_OUT_OF_MEMORY && out_of_memory_) {
     error.code = ErrorCode::out_of_memory;
   } else if (reader_.phase() != ResponseReader::Phase::headers) {
     error.code = ErrorCode::body_truncated;
   } else if (is_header_overflow(code, reader_.header_bytes())) {
     error.code = ErrorCode::headers_too_large;
-  } else if (!sent_once_ && proxy_status >= 300) {
+  } else if (!sent_once_ && (proxy_status >= 300 || is_proxy_missing)) {
     error.code = ErrorCode::proxy_failed;
   } else {
     error.code = code_before_response(code);

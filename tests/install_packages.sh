@@ -7,7 +7,7 @@ demo=(
   ca-certificates g++ cmake ninja-build pkg-config ccache
   libcurl4-openssl-dev libsimdjson-dev libfmt-dev libexpected-dev libcpp-httplib-dev nlohmann-json3-dev
 )
-tests=("${demo[@]}" git catch2 nodejs npm nginx-light openssl)
+tests=("${demo[@]}" git catch2 nodejs npm nginx-light openssl tinyproxy-bin)
 checks=("${tests[@]}" clang clang-tidy clang-format)
 benchmarks=("${tests[@]}" libbenchmark-dev python3 valgrind)
 

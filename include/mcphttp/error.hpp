@@ -32,7 +32,7 @@ enum class ErrorCode : int {
   resolve_failed = 300,   // the host name has no address
   connect_failed = 301,   // no TCP (or Unix socket) connection
   tls_failed = 302,       // handshake or certificate check failed
-  proxy_failed = 303,     // the configured proxy cannot be used
+  proxy_failed = 303,     // the configured proxy cannot be reached, or refused the tunnel
   connection_lost = 304,  // the connection ended before a response began
 
   // Timeout: one of Timeouts has passed.
