@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/un.h>
+
 #include <fmt/format.h>
 
 #include "http_fields.hpp"
@@ -18,6 +20,9 @@ constexpr std::array reserved_headers{
     "Accept",         "Accept-Encoding",   "Connection", "Content-Encoding",
     "Content-Length", "Content-Type",      "Expect",     "Host",
     "Last-Event-ID",  "Transfer-Encoding", "User-Agent", "Upgrade"};
+
+// unix(7); the last byte is NUL.
+constexpr std::size_t longest_socket_path = sizeof(sockaddr_un::sun_path) - 1;
 
 bool is_reserved(std::string_view name) {
   if (name.size() >= 4 && http::iequals(name.substr(0, 4), "mcp-")) return true;
@@ -105,6 +110,8 @@ std::optional<Error> check_options(const TransportOptions& options, const http::
   if (options.max_redirects < 0) return invalid("max_redirects: negative");
   if (!http::is_field_value(options.user_agent))
     return invalid("user_agent: has a forbidden character");
+  if (options.unix_socket_path.size() > longest_socket_path)
+    return invalid(fmt::format("unix_socket_path: longer than {} bytes", longest_socket_path));
   return std::nullopt;
 }
 
