@@ -111,7 +111,7 @@ std::string Client::State::session_id() const {
 // --- Calls ---------------------------------------------------------------------------------------
 
 SendOptions Client::State::send_options(const CallOptions& call, bool idempotent) const {
-  SendOptions send{call.headers, call.timeouts, call.stop, idempotent};
+  SendOptions send{call.headers, call.timeouts, call.stop, idempotent, call.own_connection};
   if (!send.timeouts.total) send.timeouts.total = options.timeouts.total.value_or(default_total);
   return send;
 }

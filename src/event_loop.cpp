@@ -16,6 +16,10 @@ constexpr std::chrono::milliseconds settling_time{10};
 // down.
 constexpr long kept_connections = 256;
 
+// Streams of one HTTP/2 connection at a time; the server's own bound holds besides. libcurl's
+// default is 100.
+constexpr long streams_of_connection = 1000;
+
 void initialise_libcurl() {
   // Thread-safe since 7.84; never undone, because the host may use libcurl too.
   static const CURLcode once = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -27,6 +31,7 @@ CURLM* make_multi() {
   CURLM* multi = curl_multi_init();
   if (multi == nullptr) throw std::bad_alloc();
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kept_connections);
+  curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, streams_of_connection);
   return multi;
 }
 

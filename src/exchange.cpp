@@ -103,6 +103,7 @@ void Exchange::send() {
                           request_.context,
                           request_.times,
                           request_.max_connection_idle,
+                          request_.http2,
                           request_.options};
   transfer_ = std::make_shared<Transfer>(loop(), std::move(request), *this);
   // What waits in the loop must not keep it alive: nobody may be left to drive it.
@@ -414,6 +415,7 @@ void Exchange::add_figures(const TransferFigures& figures) {
   figures_.connected = since_start(figures.connected);
   figures_.headers = since_start(figures.headers);
   figures_.connection_reused = figures.connection_reused;
+  figures_.http_version = figures.http_version;
 }
 
 std::chrono::microseconds Exchange::since_start(std::optional<TimePoint> at) const {

@@ -48,6 +48,7 @@ struct ExchangeRequest {
   std::chrono::milliseconds without_progress{0};  // 0: none
   std::string progress_token;                     // raw; empty: no progress was asked for
   std::chrono::seconds max_connection_idle{0};
+  bool http2 = false;
   bool idempotent = false;
   bool is_initialize = false;
   bool is_subscription = false;  // subscriptions/listen: its stream lives until the server ends it
@@ -71,7 +72,8 @@ struct Endpoint {
   // and mean 5 s.
   std::atomic<std::chrono::seconds> kept_alive{std::chrono::seconds{5}};
   std::shared_ptr<Authorization> authorization;  // null: nobody to ask for credentials
-  std::vector<Exchange*> open_streams;           // loop context
+  std::atomic<bool> warned_of_http2{false};
+  std::vector<Exchange*> open_streams;  // loop context
 };
 
 class Exchange final : public Upstream,

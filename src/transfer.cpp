@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "make_error.hpp"
 #include "text.hpp"
 
 namespace mcphttp {
@@ -67,6 +68,15 @@ bool is_header_overflow(CURLcode code, std::size_t header_bytes) {
 
 }  // namespace
 
+bool can_speak_http2() noexcept {
+  constexpr unsigned fit = 0x080E00;  // 8.14.0
+  static const bool can = [] {
+    const curl_version_info_data* version = curl_version_info(CURLVERSION_NOW);
+    return version->version_num >= fit && (version->features & CURL_VERSION_HTTP2) != 0;
+  }();
+  return can;
+}
+
 Transfer::Transfer(LoopCore& loop, TransferRequest request, TransferOwner& owner)
     : loop_(loop),
       request_(std::move(request)),
@@ -121,7 +131,7 @@ void Transfer::configure_connection() {
     if (!value.empty()) curl_easy_setopt(easy_, option, value.c_str());
   };
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  configure_http_version();
   // Following would send our headers to other origins; the exchange follows by hand.
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, connect_never_ms);
@@ -147,13 +157,24 @@ void Transfer::configure_connection() {
   }
 }
 
+void Transfer::configure_http_version() {
+  long version = CURL_HTTP_VERSION_1_1;
+  if (request_.http2) {
+    const bool is_secure = request_.url.compare(0, 6, "https:") == 0;
+    version = is_secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    // Rather wait for a connection that others are opening than open one more.
+    curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, 1L);
+  }
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, version);
+}
+
 bool Transfer::configure_request() {
   curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
   if (request_.method == "GET") {
     curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);
     // A stream keeps its connection for long. To look through those of all other streams for one to
-    // reuse would make opening each take longer than the one before.
-    curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, 1L);
+    // reuse would make opening each take longer than the one before. HTTP/2 streams share one.
+    curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.http2 ? 0L : 1L);
   } else {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
@@ -233,11 +254,31 @@ std::size_t Transfer::take_body(std::string_view bytes) {
     return spoilt ? std::size_t{CURL_WRITEFUNC_ERROR} : bytes.size();
   }
   if (flow == Flow::pause) {
+    if (http_version() == 2) return fail_queue_full();
     redelivered_ = known + consumed;
     arm_stage(Stage::paused);
     return CURL_WRITEFUNC_PAUSE;
   }
   return bytes.size();
+}
+
+// A paused stream of a shared connection would go on filling libcurl's memory, and hold up the
+// others.
+std::size_t Transfer::fail_queue_full() {
+  reader_.finish_broken(
+      make_error(ErrorCode::queue_full,
+                 fmt::format("max_queued_size ({} bytes) exceeded by a reader too slow for HTTP/2",
+                             request_.options->limits.max_queued_size),
+                 Delivery::unknown));
+  report_outcome();
+  return CURL_WRITEFUNC_ERROR;
+}
+
+int Transfer::http_version() const {
+  long version = CURL_HTTP_VERSION_NONE;
+  if (easy_ != nullptr) curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  if (version == CURL_HTTP_VERSION_NONE) return 0;
+  return version >= CURL_HTTP_VERSION_2_0 ? 2 : 1;
 }
 
 std::size_t Transfer::drain(std::size_t size) {
@@ -434,6 +475,7 @@ TransferFigures Transfer::figures() const {
   figures.events = reader_.events();
   figures.connected = connected_at_;
   figures.headers = headers_at_;
+  figures.http_version = http_version();
   figures.connection_reused = connected_at_.has_value() && new_connections == 0;
   return figures;
 }

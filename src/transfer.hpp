@@ -29,6 +29,10 @@ struct TransferTimes {
   std::chrono::milliseconds diagnostic;
 };
 
+// True if HTTP/2 is fit for use: libcurl before 8.14 breaks reused connections and counts as an
+// attacker with servers that limit resets.
+bool can_speak_http2() noexcept;
+
 struct TransferRequest {
   std::string method;
   std::string url;
@@ -39,6 +43,7 @@ struct TransferRequest {
   // A kept connection that has been idle for longer is not used: its server may be about to close
   // it.
   std::chrono::seconds max_connection_idle;
+  bool http2 = false;
   std::shared_ptr<const TransportOptions> options;  // how to connect
 };
 
@@ -49,6 +54,7 @@ struct TransferFigures {
   std::optional<TimePoint> connected;
   std::optional<TimePoint> headers;
   bool connection_reused = false;
+  int http_version = 0;
 };
 
 // Whoever wanted the transfer.
@@ -98,11 +104,14 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
 
   bool configure();
   void configure_connection();
+  void configure_http_version();
   bool configure_request();
   std::size_t take_header(std::string_view line);
   std::size_t take_body(std::string_view bytes);
   std::size_t drain(std::size_t size);
   std::size_t fail_without_memory();
+  std::size_t fail_queue_full();
+  int http_version() const;
 
   void arm_stage(Stage stage);
   void on_deadline();

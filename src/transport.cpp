@@ -100,6 +100,7 @@ ExchangeRequest Transport::State::make_request(std::string method, Awaits awaits
   request.times = {*times.connect, *times.headers, *times.idle, *times.diagnostic};
   request.total = *times.total;
   request.idempotent = send.idempotent;
+  request.http2 = options->http2 && !send.own_connection && can_speak_http2();
   request.max_connection_idle =
       send.idempotent
           ? idempotent_connection_idle
@@ -216,6 +217,11 @@ void Transport::State::launch(const std::shared_ptr<Inbox>& inbox, Result<Exchan
     const std::lock_guard lock(mutex_);
     if (closing_)
       request = tl::unexpected(usage_error(ErrorCode::closed, "the transport is being destroyed"));
+  }
+  if (options->http2 && !can_speak_http2() && !endpoint->warned_of_http2.exchange(true)) {
+    inbox->put(
+        Warning{WarningKind::http2_unavailable,
+                "the libcurl at hand is older than 8.14 or has no HTTP/2; HTTP/1.1 is spoken"});
   }
   if (request) {
     inbox->start(std::make_shared<Exchange>(std::move(*request), endpoint, inbox), std::move(stop));

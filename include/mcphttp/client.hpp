@@ -123,6 +123,8 @@ struct CallOptions {
   Timeouts timeouts = {};
   std::stop_token stop = {};
   std::vector<Header> headers = {};
+  // See SendOptions::own_connection.
+  bool own_connection = false;
   // Raw JSON object whose members go into the request's `_meta`: trace context (traceparent,
   // tracestate, baggage), or anything of the application's own. Empty for none.
   std::string meta = {};

@@ -214,6 +214,13 @@ struct TransportOptions {
   std::string proxy;
   bool proxy_from_environment = false;
 
+  // Speak HTTP/2: for https where the server does too (ALPN), for http by prior knowledge (RFC 9113
+  // 3.3). Takes effect with libcurl 8.14 or newer; an older one is unfit for it, which is warned of
+  // once (http2_unavailable), and HTTP/1.1 is spoken. Exchanges then share one connection, where a
+  // stream cannot be paused without harm to the others: a reader who falls behind by more than
+  // max_queued_size ends with queue_full. See SendOptions::own_connection.
+  bool http2 = false;
+
   // Connect to this Unix socket instead of the URL's host and port (which still name the Host
   // header); empty for TCP.
   std::string unix_socket_path;

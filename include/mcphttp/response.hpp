@@ -88,6 +88,7 @@ struct ExchangeFigures {
   std::chrono::microseconds first_event{0};
   std::chrono::microseconds ended{0};
   bool connection_reused = false;
+  int http_version = 0;  // 1 or 2, of the last response; 0 if none began
 };
 
 // How an exchange ended. Exactly one for each.

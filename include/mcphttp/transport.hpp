@@ -22,6 +22,9 @@ struct SendOptions {
   // The request may be carried out twice without harm (a list, a read, a ping): sent once more if
   // the connection is lost before an answer began. Never set it for tools/call.
   bool idempotent = false;
+  // With TransportOptions::http2: a connection of its own, over HTTP/1.1. For a reader who may be
+  // slow, since such a stream is paused, not ended.
+  bool own_connection = false;
 };
 
 // Settings of a GET.

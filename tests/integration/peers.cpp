@@ -111,7 +111,7 @@ std::string Nginx::configuration(const ScriptedServer& behind) const {
     return kind + "_temp_path " + folder_.file(kind) + ";\n";
   };
   const auto port = [](std::uint16_t number) {
-    return "127.0.0.1:" + std::to_string(number) + " ssl";
+    return "127.0.0.1:" + std::to_string(number) + " ssl http2";
   };
   return "daemon off;\nmaster_process off;\npid " + folder_.file("nginx.pid") +
          ";\nevents {}\nhttp {\naccess_log off;\n" + temporary("client_body") + temporary("proxy") +

@@ -77,7 +77,7 @@ TEST_CASE("a server of another authority is refused before anything is sent") {
 
 TEST_CASE("a TLS failure is no sign of an era") {
   ScriptedServer server(answer);
-  const TlsFront front(server);
+  const Nginx front(server);
   ClientOptions options;
   options.url = front.open_url();
   options.ca_file = certificates().file("other-ca.pem");
