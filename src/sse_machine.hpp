@@ -4,41 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <mcphttp/sse_parser.hpp>
 
+#include "sse_buffer.hpp"
+
 namespace mcphttp {
-
-// Bytes in one block of memory, which grows in place where the allocator can: to move many MiB
-// costs more than to read them.
-class SseBuffer {
- public:
-  std::string_view view() const noexcept { return {bytes_.get(), size_}; }
-  bool empty() const noexcept { return size_ == 0; }
-  std::size_t size() const noexcept { return size_; }
-  std::size_t capacity() const noexcept { return capacity_; }
-
-  void reserve(std::size_t capacity);
-  void append(std::string_view bytes) noexcept;  // needs enough capacity
-  void swap(SseBuffer& other) noexcept;
-  void recycle() noexcept;  // empties it; keeps the memory for the next use unless it is much
-  void release() noexcept;
-
- private:
-  struct Free {
-    void operator()(char* bytes) const noexcept { std::free(bytes); }
-  };
-
-  // An array, since realloc() moves it. NOLINTNEXTLINE(modernize-avoid-c-arrays)
-  std::unique_ptr<char[], Free> bytes_;
-  std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
-};
 
 class SseParser::Machine {
  public:
@@ -83,7 +57,7 @@ class SseParser::Machine {
   Status end_name(Input& in);
   Status open_value(Input& in);
   Status read_value(Input& in);
-  void read_comment(Input& in) noexcept;
+  Status read_comment(Input& in, SseSink& sink);
   void end_line(Input& in) noexcept;
   void finish_field();
   Status end_block(SseSink& sink);
@@ -104,6 +78,7 @@ class SseParser::Machine {
   void drop_block() noexcept;
 
   std::size_t max_event_size_;
+  bool hands_out_comments_;
   State state_ = State::stream_start;
   Field field_ = Field::other;
   Digits digits_ = Digits::none;
@@ -120,7 +95,7 @@ class SseParser::Machine {
   SseBuffer data_;  // otherwise all data of the block, the unfinished line included
   SseBuffer type_;
   SseBuffer id_;
-  SseBuffer value_;  // of an unfinished event or id line
+  SseBuffer value_;  // of an unfinished event, id or comment line
   std::optional<std::uint64_t> block_retry_;
 
   std::string last_event_id_;

@@ -3,10 +3,8 @@
 #include "sse_machine.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <utility>
 
 namespace mcphttp {
@@ -14,11 +12,10 @@ namespace {
 
 constexpr std::string_view default_type = "message";
 
-// A buffer larger than this is given back at the end of the line or block that needed it. There are
-// four.
-constexpr std::size_t retained_capacity = std::size_t{16} * 1024;
-
 constexpr std::size_t smallest_capacity = 64;
+
+// A comment has no length that a limit could name: a long one is handed out in pieces.
+constexpr std::size_t comment_piece = std::size_t{4} * 1024;
 
 // Up to so many bytes a loop is faster than two calls of memchr; streams that arrive in tiny pieces
 // need it.
@@ -85,40 +82,6 @@ struct UnfinishedEventSink final : SseSink {
 
 }  // namespace
 
-void SseBuffer::reserve(std::size_t capacity) {
-  void* const bytes = std::realloc(bytes_.get(), capacity);
-  if (bytes == nullptr) throw std::bad_alloc();
-  static_cast<void>(bytes_.release());  // realloc has freed or reused it
-  bytes_.reset(static_cast<char*>(bytes));
-  capacity_ = capacity;
-}
-
-inline void SseBuffer::append(std::string_view bytes) noexcept {
-  if (bytes.size() == 1) {
-    bytes_[size_] = bytes.front();  // a stream that arrives byte by byte
-  } else if (!bytes.empty()) {
-    std::memcpy(bytes_.get() + size_, bytes.data(), bytes.size());
-  }
-  size_ += bytes.size();
-}
-
-inline void SseBuffer::swap(SseBuffer& other) noexcept {
-  bytes_.swap(other.bytes_);
-  std::swap(size_, other.size_);
-  std::swap(capacity_, other.capacity_);
-}
-
-inline void SseBuffer::recycle() noexcept {
-  size_ = 0;
-  if (capacity_ > retained_capacity) release();
-}
-
-void SseBuffer::release() noexcept {
-  bytes_.reset();
-  size_ = 0;
-  capacity_ = 0;
-}
-
 // What is left of the bytes given to feed().
 struct SseParser::Machine::Input {
   const char* at;
@@ -129,7 +92,9 @@ struct SseParser::Machine::Input {
 };
 
 SseParser::Machine::Machine(SseParserOptions options)
-    : max_event_size_(options.max_event_size), last_event_id_(std::move(options.last_event_id)) {}
+    : max_event_size_(options.max_event_size),
+      hands_out_comments_(options.comments),
+      last_event_id_(std::move(options.last_event_id)) {}
 
 SseParser::FeedResult SseParser::Machine::feed(std::string_view bytes, SseSink& sink) {
   Input in{bytes.data(), bytes.data() + bytes.size()};
@@ -176,8 +141,7 @@ inline SseParser::Status SseParser::Machine::step(Input& in, SseSink& sink) {
     case State::value:
       return read_value(in);
     case State::comment:
-      read_comment(in);
-      return Status::ok;
+      return read_comment(in, sink);
     case State::failed:
       break;
   }
@@ -197,6 +161,7 @@ inline SseParser::Status SseParser::Machine::begin_line(Input& in, SseSink& sink
     return end_block(sink);
   }
   if (first == ':') {
+    ++in.at;
     state_ = State::comment;
     return Status::ok;
   }
@@ -264,9 +229,19 @@ inline SseParser::Status SseParser::Machine::read_value(Input& in) {
   return Status::ok;
 }
 
-inline void SseParser::Machine::read_comment(Input& in) noexcept {
-  in.at = find_line_end(in.at, in.end);
-  if (!in.empty()) end_line(in);
+inline SseParser::Status SseParser::Machine::read_comment(Input& in, SseSink& sink) {
+  const char* const begin = in.at;
+  const std::size_t room = hands_out_comments_ ? comment_piece - value_.size() : in.size();
+  in.at = find_line_end(begin, begin + std::min(in.size(), room));
+  const std::string_view chunk(begin, static_cast<std::size_t>(in.at - begin));
+  const bool unfinished = in.empty();
+  if (!unfinished && is_line_end(*in.at)) end_line(in);
+  if (!hands_out_comments_) return Status::ok;
+  if (unfinished || !value_.empty()) append(value_, chunk);
+  if (unfinished) return Status::ok;
+  const Flow flow = sink.on_comment(value_.empty() ? chunk : value_.view());
+  value_.recycle();
+  return status_of(flow);
 }
 
 // A CR ends the line at once; an LF that follows is dropped when it comes.

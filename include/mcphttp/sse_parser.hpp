@@ -52,6 +52,10 @@ class MCPHTTP_EXPORT SseSink {
   // valid `retry` line, or named a type. `data` is empty.
   virtual Flow on_block(const SseEvent& /*block*/) { return Flow::proceed; }
 
+  // A comment line has ended, or its next 4 KiB are in; where it stood in a block is not kept. What
+  // is behind the colon. Only with SseParserOptions::comments.
+  virtual Flow on_comment(std::string_view /*text*/) { return Flow::proceed; }
+
  protected:
   SseSink() = default;
   SseSink(const SseSink&) = default;
@@ -70,6 +74,9 @@ struct SseParserOptions {
 
   // The last event id of an earlier connection; events inherit it until the stream sets another.
   std::string last_event_id;
+
+  // Hand out comments. Default: no.
+  bool comments = false;
 };
 
 // What the event under way would have been, had its stream not ended before the blank line.
@@ -81,9 +88,10 @@ struct SseUnfinishedEvent {
 // The parser of one event stream, and of the streams that continue it after reset().
 //
 // Memory: at most 2 x (max_event_size + last_event_id().size()) + 64 KiB; the factor covers buffers
-// that grow. Comments and unknown lines are never stored. An event whose only `data` line lies
-// within one feed() is handed out from there, uncopied. Time: linear in the bytes fed, however they
-// are cut. Thread-compatible. A moved-from parser may only be assigned to or destroyed.
+// that grow. Unknown lines are never stored, and comments not beyond the piece that is handed out.
+// An event whose only `data` line lies within one feed() is handed out from there, uncopied. Time:
+// linear in the bytes fed, however they are cut. Thread-compatible. A moved-from parser may only be
+// assigned to or destroyed.
 class MCPHTTP_EXPORT SseParser {
  public:
   enum class Status {

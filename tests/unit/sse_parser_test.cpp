@@ -538,3 +538,82 @@ TEST_CASE("nothing unfinished is taken from a failed stream, which then begins a
   CHECK_FALSE(parser.take_unfinished());
   CHECK(parser.feed("data: y\n\n", sink).status == Status::ok);
 }
+
+// --- Comments
+
+namespace {
+
+// What is handed out, in order; comments only where wanted.
+struct Transcript final : SseSink {
+  std::vector<std::string> lines;
+  Flow flow = Flow::proceed;
+
+  Flow on_event(const SseEvent& event) override { return note("event " + std::string(event.data)); }
+  Flow on_block(const SseEvent&) override { return note("block"); }
+  Flow on_comment(std::string_view text) override { return note(":" + std::string(text)); }
+
+  Flow note(std::string line) {
+    lines.push_back(std::move(line));
+    return flow;
+  }
+};
+
+// Every piece is given again until the parser has taken all of it.
+std::vector<std::string> transcript(const Pieces& pieces, bool comments, Flow flow) {
+  SseParserOptions options;
+  options.comments = comments;
+  SseParser parser(options);
+  Transcript sink;
+  sink.flow = flow;
+  for (std::string_view piece : pieces) {
+    do {
+      piece.remove_prefix(parser.feed(piece, sink).consumed);
+    } while (!piece.empty());
+  }
+  return std::move(sink.lines);
+}
+
+}  // namespace
+
+TEST_CASE("comments are handed out where they are wanted, wherever the input is cut") {
+  const std::string stream =
+      ":\r\n: a\rdata: 1\n:: b\ndata: 2\n\n:c\xFF\n\nid: 7\n\n: data: 3\n\r\n: unfinished";
+  const std::vector<std::string> all = {":",      ": a",   ":: b",     "event 1\n2",
+                                        ":c\xFF", "block", ": data: 3"};
+  const Flow flow = GENERATE(Flow::proceed, Flow::pause);
+  bool same = true;
+  for_each_split(stream, [&](const Pieces& pieces) {
+    same = same && transcript(pieces, true, flow) == all;
+    same =
+        same && transcript(pieces, false, flow) == std::vector<std::string>{"event 1\n2", "block"};
+  });
+  CHECK(same);
+}
+
+TEST_CASE("a long comment comes in pieces of 4 KiB, and no limit is broken by it") {
+  struct Case {
+    std::size_t size;
+    std::vector<std::size_t> pieces;
+  };
+  const auto comment = GENERATE(Case{4095, {4095}}, Case{4096, {4096}}, Case{4097, {4096, 1}},
+                                Case{8192, {4096, 4096}}, Case{9000, {4096, 4096, 808}});
+  const std::string stream = ":" + std::string(comment.size, 'x') + "\ndata: 1\n\n";
+  for (const std::size_t size : {stream.size(), std::size_t{4096}, std::size_t{1}}) {
+    std::vector<std::size_t> pieces;
+    for (const std::string& line : transcript(cut_every(stream, size), true, Flow::pause)) {
+      if (line.front() == ':') pieces.push_back(line.size() - 1);
+    }
+    CHECK(pieces == comment.pieces);
+  }
+}
+
+TEST_CASE("reset() forgets an unfinished comment") {
+  SseParserOptions options;
+  options.comments = true;
+  SseParser parser(options);
+  Transcript sink;
+  CHECK(parser.feed(": half", sink).status == Status::ok);
+  parser.reset("");
+  CHECK(parser.feed(": whole\n", sink).status == Status::ok);
+  CHECK(sink.lines == std::vector<std::string>{": whole"});
+}
