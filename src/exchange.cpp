@@ -144,7 +144,7 @@ void Exchange::check_session_id(const ResponseHead& head) {
 bool Exchange::is_replay(std::string_view event_id) { return replayed_.seen(event_id); }
 
 Flow Exchange::on_event(Event&& event) {
-  if (figures_.first_event.count() == 0)
+  if (figures_.first_event.count() == 0 && event.kind() == Event::Kind::event)
     figures_.first_event = since_start(std::chrono::steady_clock::now());
   if (event.message() != nullptr) {
     if (!note_subscription(*event.message())) return Flow::proceed;

@@ -18,10 +18,26 @@ const std::string* ResponseHead::find(std::string_view name) const noexcept {
 
 // --- Event ---------------------------------------------------------------------------------------
 
+namespace {
+
+// One data line for each line of the text, however that ends.
+void append_data_lines(std::string& out, std::string_view text) {
+  while (true) {
+    const std::size_t end = text.find_first_of("\r\n");
+    out.append("data: ").append(text.substr(0, end)).append("\n");
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + (text.substr(end, 2) == "\r\n" ? 2 : 1));
+  }
+}
+
+}  // namespace
+
 Event::Event(Parts parts) : parts_(std::move(parts)) {}
 
 Event::Event(Parts parts, Message message, bool answers)
     : parts_(std::move(parts)), message_(std::move(message)), is_response_(answers) {}
+
+Event::Kind Event::kind() const noexcept { return parts_.kind; }
 
 std::string_view Event::type() const noexcept {
   return parts_.type.empty() ? std::string_view("message") : std::string_view(parts_.type);
@@ -47,18 +63,19 @@ bool Event::is_response() const noexcept { return is_response_; }
 
 std::optional<Message> Event::take_message() && { return std::exchange(message_, std::nullopt); }
 
+void Event::replace_message(Message message) {
+  message_ = std::move(message);
+  parts_.data.clear();
+}
+
 std::string Event::frame() const {
+  if (kind() == Kind::comment) return std::string(":").append(data()).append("\n\n");
   std::string out;
   out.reserve(data().size() + parts_.type.size() + parts_.last_event_id.size() + 64);
   if (type() != "message") out.append("event: ").append(type()).append("\n");
   if (has_id()) out.append("id: ").append(last_event_id()).append("\n");
   if (parts_.retry) out.append("retry: ").append(std::to_string(*parts_.retry)).append("\n");
-  for (std::string_view rest = data();;) {
-    const std::size_t end = rest.find('\n');
-    out.append("data: ").append(rest.substr(0, end)).append("\n");
-    if (end == std::string_view::npos) break;
-    rest.remove_prefix(end + 1);
-  }
+  if (kind() == Kind::event) append_data_lines(out, data());
   return out.append("\n");
 }
 

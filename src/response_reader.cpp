@@ -38,9 +38,10 @@ class ResponseReader::EventSink final : public SseSink {
  public:
   explicit EventSink(ResponseReader& reader) : reader_(reader) {}
   Flow on_event(const SseEvent& event) override { return reader_.take_event(event); }
-  Flow on_block(const SseEvent& block) override {
-    if (block.has_id) reader_.note_event_id(block.last_event_id);
-    return Flow::proceed;
+  Flow on_block(const SseEvent& block) override { return reader_.take_block(block); }
+  Flow on_comment(std::string_view text) override {
+    Event::Parts parts{{}, std::string(text), {}, false, {}, Event::Kind::comment};
+    return reader_.sink_.on_event(Event(std::move(parts)));
   }
 
  private:
@@ -53,7 +54,8 @@ ResponseReader::ResponseReader(ReaderContext context, json::Checker& checker, Re
       sink_(sink),
       header_(context_.limits.max_header_size),
       parser_({.max_event_size = context_.limits.max_sse_event_size,
-               .last_event_id = context_.last_event_id}) {}
+               .last_event_id = context_.last_event_id,
+               .comments = context_.extras.comments}) {}
 
 // --- Header blocks -------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ struct ReaderContext {
   bool takes_400_for_lost_session = false;
   bool is_modern = false;      // 2026-07-28: the server must not ask anything on a stream
   bool takes_batches = false;  // 2025-03-26: an array holds several messages
+  StreamExtras extras;
   std::string last_event_id;   // where a resumed stream goes on from
   ResponseLimits limits;
   // The clock against which a Retry-After that is a date is measured; nothing else asks for the
@@ -143,6 +144,7 @@ class ResponseReader {
   Consumed read_events(std::string_view bytes);
   Consumed read_diagnostic(std::string_view bytes);
   Flow take_event(const SseEvent& event);
+  Flow take_block(const SseEvent& block);
   Flow hand_out_messages(std::vector<Message> messages, Event::Parts parts);
   std::optional<std::vector<Message>> parse_event_messages(const SseEvent& event);
   Result<std::vector<Message>> parse_messages(std::string text);

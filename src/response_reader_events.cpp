@@ -47,6 +47,15 @@ Flow ResponseReader::hand_out_messages(std::vector<Message> messages, Event::Par
   return Flow::cancel;
 }
 
+Flow ResponseReader::take_block(const SseEvent& block) {
+  if (block.has_id) note_event_id(block.last_event_id);
+  if (!context_.extras.blocks) return Flow::proceed;
+  Event::Parts parts{
+      std::string(block.type), {}, std::string(block.last_event_id), block.has_id, block.retry,
+      Event::Kind::block};
+  return sink_.on_event(Event(std::move(parts)));
+}
+
 std::optional<std::vector<Message>> ResponseReader::parse_event_messages(const SseEvent& event) {
   // Priming events have empty data; other types are not MCP's.
   if (event.type != "message" || event.data.empty()) return std::nullopt;

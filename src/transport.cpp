@@ -97,6 +97,7 @@ ExchangeRequest Transport::State::make_request(std::string method, Awaits awaits
   request.context.awaits = awaits;
   request.context.session_in_use = !session.id.empty();
   request.context.limits = options->limits;
+  request.context.extras = send.extras;
   request.times = {*times.connect, *times.headers, *times.idle, *times.diagnostic};
   request.total = *times.total;
   request.idempotent = send.idempotent;

@@ -106,6 +106,15 @@ struct Timeouts {
   std::optional<Milliseconds> diagnostic = {};
 };
 
+// What is handed out of an event stream beside its events, as an Event of another kind: for relays.
+// It counts toward max_queued_size like any event.
+struct StreamExtras {
+  // Blocks without data that carry an id, a retry or a type. Default: no.
+  bool blocks = false;
+  // Comments, which servers send as signs of life. Default: no.
+  bool comments = false;
+};
+
 // One header field. Name: an RFC 9110 token; value: no CR, LF or NUL. Checked before anything is
 // sent.
 struct Header {

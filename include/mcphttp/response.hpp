@@ -38,9 +38,15 @@ struct ResponseHead {
   MCPHTTP_EXPORT const std::string* find(std::string_view name) const noexcept;
 };
 
-// One event of an event stream. Owns its bytes. Thread-compatible.
+// One event of an event stream, or with StreamExtras what stood beside the events. Owns its bytes.
+// Thread-compatible.
 class MCPHTTP_EXPORT Event {
  public:
+  enum class Kind {
+    event,    // it has data, which may be empty
+    block,    // a block without a data line: no event by the standard, but it carried more
+    comment,  // one comment line, or 4 KiB of a longer one; data() is what stood behind the colon
+  };
   // The event's parts; for those who build events themselves, which is seldom needed.
   struct Parts {
     std::string type;                         // empty stands for "message"
@@ -48,11 +54,13 @@ class MCPHTTP_EXPORT Event {
     std::string last_event_id;                // in force after this event
     bool has_id = false;                      // an id line stood in this event
     std::optional<std::uint64_t> retry = {};  // of a retry line in this event, milliseconds
+    Kind kind = Kind::event;
   };
   explicit Event(Parts parts);
   // An event whose data is a message; `answers` if it is the response that its request waits for.
   Event(Parts parts, Message message, bool answers);
 
+  Kind kind() const noexcept;
   std::string_view type() const noexcept;
   std::string_view data() const noexcept;
   std::string_view last_event_id() const noexcept;
@@ -68,8 +76,13 @@ class MCPHTTP_EXPORT Event {
   // The message, moved out; nothing if there is none. The event is spent.
   std::optional<Message> take_message() &&;
 
+  // Puts another message in the place of the one it has, or as its data; all else stays: type, id,
+  // retry, and whether it is the response.
+  void replace_message(Message message);
+
   // Bytes that re-parse to this event: type, data and retry, and an id line only if it had one
-  // (WHATWG HTML 9.2.6).
+  // (WHATWG HTML 9.2.6). A CR in the data, which only a message put in by replace_message() can
+  // have, as white space, becomes a line break.
   std::string frame() const;
 
  private:

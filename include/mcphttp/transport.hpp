@@ -25,6 +25,8 @@ struct SendOptions {
   // With TransportOptions::http2: a connection of its own, over HTTP/1.1. For a reader who may be
   // slow, since such a stream is paused, not ended.
   bool own_connection = false;
+  // What of an event stream is handed out beside its events. Default: nothing.
+  StreamExtras extras = {};
 };
 
 // Settings of a GET.

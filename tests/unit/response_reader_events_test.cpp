@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/splits.hpp"
 #include "unit/response_reader_harness.hpp"
 
 using namespace mcphttp;
@@ -62,6 +63,40 @@ TEST_CASE(
                    "data\n\n") ==
         lines({"event message '' id p", "event endpoint '/messages' under p",
                "event x '" + answer + "' under p", "event message '' under p", unanswered}));
+}
+
+TEST_CASE("blocks without data and comments are handed out where they are wanted") {
+  const std::string body = ": hello\nid: a\nretry: 5\n\nid: b\ndata: " + notification +
+                           "\n\nevent: x\n\n:bye\n\n" + event_of(answer);
+  const std::string message = "message message '" + notification + "' id b";
+  const std::string last = "response message '" + answer + "' under b";
+  ReaderContext context = context_for();
+  CHECK(handed_out(body, context) == lines({message, last, "stream; answered"}));
+  context.extras.blocks = true;
+  const std::string primer = "block message '' id a retry 5";
+  const std::string typed = "block x '' under b";
+  CHECK(handed_out(body, context) == lines({primer, message, typed, last, "stream; answered"}));
+  context.extras.comments = true;
+  CHECK(handed_out(body, context) == lines({"comment ' hello'", primer, message, typed,
+                                            "comment 'bye'", last, "stream; answered"}));
+}
+
+TEST_CASE("what is relayed re-parses to what came, extras included") {
+  ReaderContext context = context_for();
+  context.extras = {true, true};
+  const std::string body =
+      "\xEF\xBB\xBF: c\r\nid: 1\r\ndata: a\rdata:b\ndata\n\nid\n\nretry: 7\n\n" +
+      ("event: x\ndata:  y\nretry: 08\n\n:" + std::string(5000, 'z')) + "\nevent:  odd\nid: 2\n\n" +
+      event_of(notification) + "id: 3\n" + event_of(answer);
+  const Reading first = stream(context, body);
+  std::string relayed;
+  for (const Event& event : first.sink.events) relayed += event.frame();
+  for (const std::size_t size : {1U, 7U, 100'000U}) {
+    Reading again(context);
+    again.head(200, sse_type);
+    for (const std::string_view piece : cut_every(relayed, size)) again.body(piece);
+    CHECK(again.sink.log == first.sink.log);
+  }
 }
 
 TEST_CASE("an event carries id and retry of its own block only") {

@@ -57,7 +57,11 @@ inline std::string describe(const ResponseHead& head) {
 }
 
 inline std::string describe(const Event& event) {
-  std::string out(event.is_response() ? "response " : event.message() ? "message " : "event ");
+  if (event.kind() == Event::Kind::comment) return "comment '" + std::string(event.data()) + "'";
+  std::string out(event.is_response()                  ? "response "
+                  : event.message()                    ? "message "
+                  : event.kind() == Event::Kind::block ? "block "
+                                                       : "event ");
   out.append(event.type()).append(" '").append(event.data()).append("'");
   out.append(event.has_id() ? " id " : " under ").append(event.last_event_id());
   if (event.retry()) out.append(" retry ").append(std::to_string(event.retry()->count()));

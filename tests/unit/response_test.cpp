@@ -132,6 +132,37 @@ TEST_CASE("an event with a message frames and shows the message's text") {
   CHECK(taken->json() == text);
 }
 
+TEST_CASE("a replaced message keeps the event's id, type and retry") {
+  Event event(Event::Parts{"", "", "9", true, 5},
+              parse_message(R"({"jsonrpc":"2.0","method":"n"})"), false);
+  event.replace_message(parse_message(R"({"jsonrpc":"2.0","method":"m"})"));
+  check_frame(event);
+  CHECK(event.frame() == "id: 9\nretry: 5\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n\n");
+  REQUIRE(event.message() != nullptr);
+  CHECK(event.message()->method() == "m");
+  CHECK_FALSE(event.is_response());
+}
+
+TEST_CASE("line ends in a replaced message cannot break the frame") {
+  for (const std::string text :
+       {"{\"jsonrpc\":\"2.0\",\r\"method\":\"m\"}", "{\"jsonrpc\":\"2.0\",\r\n\"method\":\"m\"}",
+        "\r{\"jsonrpc\":\"2.0\",\n\r\"method\":\"m\"}\r\n"}) {
+    Event event(Event::Parts{});
+    event.replace_message(parse_message(text));
+    const std::vector<Event> again = parse(event.frame(), "");
+    REQUIRE(again.size() == 1);
+    CHECK(parse_message(std::string(again[0].data())).method() == "m");
+  }
+}
+
+TEST_CASE("blocks and comments are framed as what they are") {
+  using Kind = Event::Kind;
+  CHECK(Event(Event::Parts{"", "", "7", true, 5, Kind::block}).frame() == "id: 7\nretry: 5\n\n");
+  CHECK(Event(Event::Parts{"x", "", "7", false, {}, Kind::block}).frame() == "event: x\n\n");
+  CHECK(Event(Event::Parts{"", " alive", "", false, {}, Kind::comment}).frame() == ": alive\n\n");
+  CHECK(Event(Event::Parts{"", "", "", false, {}, Kind::comment}).frame() == ":\n\n");
+}
+
 TEST_CASE("an event without a message has none to take") {
   Event event(Event::Parts{"", "x", "", false, std::nullopt});
   CHECK(event.message() == nullptr);
