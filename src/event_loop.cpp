@@ -117,16 +117,24 @@ void LoopCore::kick() {
   drive(lock, [] { return true; });
 }
 
-void LoopCore::wait(std::unique_lock<std::mutex>& lock, Waiter& waiter) {
+void LoopCore::wait(std::unique_lock<std::mutex>& lock, Waiter& waiter,
+                    std::optional<TimePoint> until) {
+  const auto is_over = [&waiter, until] {
+    return waiter.ready || (until && *until <= std::chrono::steady_clock::now());
+  };
   waiters_.push_back(&waiter);
-  while (!waiter.ready) {
+  while (!is_over()) {
     if (!driving_ && !must_yield()) {
-      drive(lock, [&waiter] { return waiter.ready; });
+      drive(lock, is_over, until);
+    } else if (until) {
+      waiter.wake.wait_until(lock, *until);
     } else {
       waiter.wake.wait(lock);
     }
   }
   std::erase(waiters_, &waiter);
+  // Whose time is up may just have been asked to take over.
+  if (!waiter.ready && !driving_) wake_heir();
 }
 
 void LoopCore::require_thread() {
@@ -209,12 +217,15 @@ void LoopCore::displace_driver(std::unique_lock<std::mutex>& lock) {
 
 bool LoopCore::must_yield() const { return thread_wanted_ || host_waits_; }
 
-void LoopCore::drive(std::unique_lock<std::mutex>& lock, const std::function<bool()>& until) {
+void LoopCore::drive(std::unique_lock<std::mutex>& lock, const std::function<bool()>& until,
+                     std::optional<TimePoint> deadline) {
   begin_driving();
   // Whoever enqueued work while we drove relies on us to do it.
   while (!must_yield() && (!until() || !tasks_.empty())) {
     lock.unlock();
-    step(std::nullopt, [&] { return until() || must_yield(); });
+    std::optional<std::chrono::nanoseconds> wait;
+    if (deadline) wait = std::max(*deadline - std::chrono::steady_clock::now(), {});
+    step(wait, [&] { return until() || must_yield(); });
     lock.lock();
   }
   end_driving();

@@ -72,9 +72,10 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   // Drives one step here, without waiting, if there is work and nobody drives. Lock not held.
   void kick();
 
-  // Blocks until `waiter.ready`, driving if nobody else does. Drops `lock` meanwhile. Not where
-  // refuses_blocking().
-  void wait(std::unique_lock<std::mutex>& lock, Waiter& waiter);
+  // Blocks until `waiter.ready`, or `until` at most, driving if nobody else does. Drops `lock`
+  // meanwhile. Not where refuses_blocking().
+  void wait(std::unique_lock<std::mutex>& lock, Waiter& waiter,
+            std::optional<TimePoint> until = {});
 
   // From now on something must go on without a waiting caller: starts the loop thread. Lock held.
   void require_thread();
@@ -129,8 +130,9 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   void shut_down();
   void run_thread();
   // With the lock held, which is dropped meanwhile: steps until `until` is true or the loop thread
-  // takes over.
-  void drive(std::unique_lock<std::mutex>& lock, const std::function<bool()>& until);
+  // takes over. Waits for nothing beyond `deadline`; that it has passed, `until` must say.
+  void drive(std::unique_lock<std::mutex>& lock, const std::function<bool()>& until,
+             std::optional<TimePoint> deadline = {});
   bool must_yield() const;
   void begin_driving();
   void end_driving();

@@ -16,6 +16,7 @@ static_assert(sizeof(Inbox::Item) + json::padding + 4 * sizeof(void*) <= holder)
 std::size_t cost(const Event& event) {
   return holder + event.type().size() + event.data().size() + event.last_event_id().size();
 }
+std::size_t cost(const BodyPiece& piece) { return holder + piece.bytes.size(); }
 std::size_t cost(const Warning& warning) { return holder + warning.text.size(); }
 template <class Other>
 std::size_t cost(const Other& /*one of a kind*/) {
@@ -163,8 +164,8 @@ void Inbox::release() {
 
 // --- Pulled --------------------------------------------------------------------------------------
 
-std::optional<Inbox::Item> Inbox::take() {
-  while (auto item = wait_for_item()) {
+std::optional<Inbox::Item> Inbox::take(std::optional<TimePoint> until) {
+  while (auto item = wait_for_item(until)) {
     const auto* warning = std::get_if<Warning>(&*item);
     if (warning == nullptr) return item;
     if (!report(*warning)) cancel_for_exception();
@@ -172,15 +173,16 @@ std::optional<Inbox::Item> Inbox::take() {
   return std::nullopt;
 }
 
-std::optional<Inbox::Item> Inbox::wait_for_item() {
+std::optional<Inbox::Item> Inbox::wait_for_item(std::optional<TimePoint> until) {
   const Worker::Pause pause;
   std::unique_lock lock(loop().mutex());
   if (end_delivered_) return std::nullopt;
   if (!is_ready()) {
     Waiter waiter;
     waiter_ = &waiter;
-    loop().wait(lock, waiter);
+    loop().wait(lock, waiter, until);
     waiter_ = nullptr;
+    if (!waiter.ready) return std::nullopt;
   }
   std::optional<Item> item = pop();
   end_delivered_ = std::holds_alternative<ExchangeEnd>(*item);
@@ -285,6 +287,9 @@ std::optional<Flow> Inbox::hand_out(Item& item) {
     std::optional<Flow> operator()(Message& message) const {
       handler.on_message(std::move(message));
       return Flow::proceed;
+    }
+    std::optional<Flow> operator()(BodyPiece& piece) const {
+      return handler.on_body(std::move(piece.bytes));
     }
     std::optional<Flow> operator()(Warning& warning) const {
       return inbox.report(warning) ? std::optional(Flow::proceed) : std::nullopt;

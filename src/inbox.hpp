@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <variant>
 
@@ -32,10 +33,15 @@ class Upstream {
   ~Upstream() = default;
 };
 
+// Bytes of a forwarded body that is handed out as it came.
+struct BodyPiece {
+  std::string bytes;
+};
+
 class Inbox final : public std::enable_shared_from_this<Inbox> {
  public:
   // Warnings go to the options' on_warning, in their place among the others.
-  using Item = std::variant<ResponseHead, Event, Message, Warning, ExchangeEnd>;
+  using Item = std::variant<ResponseHead, Event, Message, BodyPiece, Warning, ExchangeEnd>;
 
   // Whose code the handler is.
   enum class Handler {
@@ -67,9 +73,9 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   // Ends with `error`; nothing was begun.
   void refuse(Error error);
 
-  // The next item, waiting for it; nothing after the ExchangeEnd, which is the last. Never a
-  // Warning. For one thread at a time.
-  std::optional<Item> take();
+  // The next item, waiting for it; nothing after the ExchangeEnd, which is the last, and nothing
+  // once `until` has passed. Never a Warning. For one thread at a time.
+  std::optional<Item> take(std::optional<TimePoint> until = {});
 
   void cancel();
   // Ends with callback_threw: for callbacks that run outside of the inbox.
@@ -100,7 +106,7 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   Item pop();
   void notify();
   void schedule_delivery();
-  std::optional<Item> wait_for_item();
+  std::optional<Item> wait_for_item(std::optional<TimePoint> until);
   void deliver_as_wished();
   void deliver();
   std::optional<Flow> hand_out(Item& item);

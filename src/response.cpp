@@ -84,6 +84,7 @@ std::string Event::frame() const {
 void ResponseHandler::on_headers(const ResponseHead& /*head*/) {}
 Flow ResponseHandler::on_event(Event&& /*event*/) { return Flow::proceed; }
 void ResponseHandler::on_message(Message&& /*message*/) {}
+Flow ResponseHandler::on_body(std::string&& /*bytes*/) { return Flow::proceed; }
 
 // --- Call ----------------------------------------------------------------------------------------
 
@@ -112,30 +113,20 @@ void Call::detach() { inbox_.reset(); }
 
 // --- EventStream ---------------------------------------------------------------------------------
 
-EventStream::EventStream(std::shared_ptr<Inbox> inbox) noexcept : inbox_(std::move(inbox)) {}
+EventStream::EventStream(std::shared_ptr<Intake> intake) noexcept : intake_(std::move(intake)) {}
 
 std::optional<Event> EventStream::next() {
-  if (end_) return std::nullopt;
-  if (inbox_->loop().refuses_blocking()) {
-    inbox_->cancel();
-    end_ = ExchangeEnd{ExchangeEnd::Reason::failed, wrong_thread(), {}};
-    return std::nullopt;
-  }
-  while (auto item = inbox_->take()) {
-    if (auto* event = std::get_if<Event>(&*item)) return std::move(*event);
-    // Of a batch, the answer is the last message.
-    if (auto* message = std::get_if<Message>(&*item)) rescued_ = std::move(*message);
-    if (auto* end = std::get_if<ExchangeEnd>(&*item)) end_ = std::move(*end);
-  }
-  return std::nullopt;
+  auto item = intake_->next();
+  if (!item) return std::nullopt;
+  return std::get<Event>(std::move(*item));
 }
 
 const ExchangeEnd& EventStream::end() const noexcept {
   static const ExchangeEnd running;
-  return end_ ? *end_ : running;
+  return intake_->end() != nullptr ? *intake_->end() : running;
 }
 
-void EventStream::cancel() { inbox_->cancel(); }
+void EventStream::cancel() { intake_->cancel(); }
 
 // --- Response ------------------------------------------------------------------------------------
 
@@ -148,12 +139,14 @@ Response& Response::operator=(Response&& other) noexcept {
 }
 
 Response::~Response() {
-  if (state_) state_->inbox->close();
+  if (state_) state_->intake->close();
 }
 
 ResponseKind Response::kind() const noexcept { return state_->head.kind; }
 
 const ResponseHead& Response::head() const noexcept { return state_->head; }
+
+std::string_view Response::request_id() const noexcept { return state_->request_id; }
 
 EventStream* Response::events() noexcept {
   return kind() == ResponseKind::stream ? &state_->stream : nullptr;
@@ -163,11 +156,24 @@ Result<Message> Response::message() {
   if (kind() == ResponseKind::accepted || std::exchange(state_->message_taken, true)) {
     return tl::unexpected(usage_error(ErrorCode::invalid_argument, "there is no message to take"));
   }
-  while (auto event = state_->stream.next()) {
-    if (event->is_response()) return *std::move(*event).take_message();
+  while (auto item = state_->intake->next()) {
+    if (auto* message = std::get_if<Message>(&*item)) return std::move(*message);
+    auto* event = std::get_if<Event>(&*item);
+    if (event != nullptr && event->is_response()) return *std::move(*event).take_message();
   }
-  if (auto& rescued = state_->stream.rescued_) return std::move(*rescued);
-  return tl::unexpected(*state_->stream.end().error);
+  const ExchangeEnd& end = state_->stream.end();
+  if (end.error) return tl::unexpected(*end.error);
+  return tl::unexpected(usage_error(ErrorCode::invalid_argument, "the message was taken before"));
 }
+
+std::optional<std::string> Response::read() {
+  auto item = state_->intake->next();
+  if (!item) return std::nullopt;
+  return frame_of(*item);
+}
+
+const ExchangeEnd& Response::end() const noexcept { return state_->stream.end(); }
+
+void Response::cancel() { state_->intake->cancel(); }
 
 }  // namespace mcphttp

@@ -7,18 +7,22 @@
 
 #include <mcphttp/response.hpp>
 
-#include "inbox.hpp"
+#include "intake.hpp"
 #include "make_error.hpp"
 
 namespace mcphttp {
 
 struct Response::State {
-  State(std::shared_ptr<Inbox> of, ResponseHead received)
-      : inbox(std::move(of)), head(std::move(received)), stream(inbox) {}
+  State(std::shared_ptr<Inbox> inbox, ResponseHead received, std::string id)
+      : head(std::move(received)),
+        request_id(std::move(id)),
+        intake(std::make_shared<Intake>(std::move(inbox), head.kind == ResponseKind::stream)),
+        stream(intake) {}
 
-  std::shared_ptr<Inbox> inbox;
   ResponseHead head;
-  EventStream stream;  // of a JSON answer too, which has no events
+  std::string request_id;  // raw token; empty: no response is waited for
+  std::shared_ptr<Intake> intake;
+  EventStream stream;  // of other answers too, where it is not shown
   bool message_taken = false;
 };
 

@@ -235,10 +235,12 @@ Result<Response> Transport::State::send(Result<ExchangeRequest> request, std::st
   if (loop->refuses_blocking()) return tl::unexpected(wrong_thread());
   if (!request) return tl::unexpected(std::move(request.error()));
   auto inbox = open(nullptr);
+  std::string id = request->context.request_id;
   launch(inbox, std::move(request), std::move(stop));
   auto first = inbox->take();
   if (auto* head = std::get_if<ResponseHead>(&*first)) {
-    return Response(std::make_unique<Response::State>(std::move(inbox), std::move(*head)));
+    return Response(
+        std::make_unique<Response::State>(std::move(inbox), std::move(*head), std::move(id)));
   }
   return tl::unexpected(*std::move(std::get<ExchangeEnd>(*first).error));
 }

@@ -19,12 +19,14 @@
 namespace mcphttp {
 
 class Inbox;
+class Intake;
 
 // What a successful answer consists of.
 enum class ResponseKind {
   accepted,  // 2xx to a notification or to a response of ours: nothing more
   message,   // a JSON body: one JSON-RPC message
   stream,    // an event stream
+  body,      // anything else, or nothing, in answer to Transport::forward()
 };
 
 // The final header block: nothing of 1xx blocks, nothing of trailers. Bounded by max_header_size.
@@ -137,6 +139,9 @@ class MCPHTTP_EXPORT ResponseHandler {
   virtual Flow on_event(Event&& event);
   // The message of a JSON body, or one rescued from an unfinished last event; may be moved from.
   virtual void on_message(Message&& message);
+  // The next bytes of a forwarded body that is neither (Transport::start_forward); the answers mean
+  // what they mean for on_event.
+  virtual Flow on_body(std::string&& bytes);
   // Exactly once, last.
   virtual void on_end(const ExchangeEnd& end) = 0;
 };
@@ -165,7 +170,8 @@ class MCPHTTP_EXPORT Call {
 // Pulls events one by one. Owned by its Response. Use from one thread at a time.
 class MCPHTTP_EXPORT EventStream {
  public:
-  // The next event, waiting for it; nothing at the end, see end(). A slow reader stops the socket
+  // The next event, waiting for it; nothing at the end, see end(). The response that a stream broke
+  // off right behind (warning unterminated_event) is an event too. A slow reader stops the socket
   // once max_queued_size is reached. On the loop thread: nothing, and end() says wrong_thread.
   std::optional<Event> next();
   // How it ended; meaningful once next() has returned nothing. Lives as long as the stream.
@@ -175,11 +181,28 @@ class MCPHTTP_EXPORT EventStream {
 
  private:
   friend class Response;
-  explicit EventStream(std::shared_ptr<Inbox> inbox) noexcept;
-  std::shared_ptr<Inbox> inbox_;
-  std::optional<ExchangeEnd> end_;
-  std::optional<Message>
-      rescued_;  // the response, if the stream ended without the blank line after it
+  explicit EventStream(std::shared_ptr<Intake> intake) noexcept;
+  std::shared_ptr<Intake> intake_;
+};
+
+// What Response::collect() found.
+struct Collected {
+  enum class Outcome {
+    complete,   // the body has ended as it should, within the bounds
+    too_large,  // it is longer than `max`
+    timed_out,  // it did not end in the time given
+    ended,      // it ended, but not as it should; EventStream::end() or Response::end() says how
+  };
+  Outcome outcome = Outcome::ended;
+  // The body, if it is complete; else all three are empty, and what was read comes again from
+  // events(), message() or read().
+  std::vector<Event> events;       // of an event stream; the response is the last
+  std::optional<Message> message;  // of a JSON body
+  std::string body;                // of any other, and JSON that is no message
+
+  bool is_complete() const noexcept { return outcome == Outcome::complete; }
+  // What a relay passes on: the events framed, the JSON text, or the body.
+  MCPHTTP_EXPORT std::string bytes() const;
 };
 
 // The answer to one request, given out as soon as its headers are in. Move-only. Destroying it
@@ -193,6 +216,9 @@ class MCPHTTP_EXPORT Response {
   ResponseKind kind() const noexcept;
   const ResponseHead& head() const noexcept;
 
+  // The id of the request as raw JSON, by which its response is known; empty if it waits for none.
+  std::string_view request_id() const noexcept;
+
   // The event stream; nullptr if this is none. Lives as long as the Response and is not moved with
   // it.
   EventStream* events() noexcept;
@@ -201,6 +227,21 @@ class MCPHTTP_EXPORT Response {
   // stream, whose other events are dropped. Fails as ExchangeEnd::error does; `invalid_argument` if
   // the kind is accepted or the answer was taken before.
   Result<Message> message();
+
+  // The next bytes of the body, waiting for them: an event, framed; a JSON body whole; of any other
+  // body what has come. Nothing at the end, see end(). On the loop thread as EventStream::next().
+  std::optional<std::string> read();
+
+  // Waits for the whole body: at most `within` (0: without limit), and for `max` bytes as bytes()
+  // counts them (0 takes an empty one only; `unlimited` any). What is over the bounds is not lost:
+  // the parts that were read come again, in order and before the rest. Holds `max` bytes and one
+  // event besides what is queued. A declared length over `max` is believed at once.
+  Collected collect(std::size_t max, std::chrono::milliseconds within = {});
+
+  // How it ended; meaningful once nothing more has come. Lives as long as the Response.
+  const ExchangeEnd& end() const noexcept;
+  // Asks for the end: nothing more comes then. Any thread. Idempotent.
+  void cancel();
 
  private:
   friend class Transport;
