@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "forwarding.hpp"
 #include "http_fields.hpp"
 #include "make_error.hpp"
 #include "message.hpp"
@@ -119,6 +120,7 @@ void Exchange::on_head(ResponseHead&& head) {
   if (const std::string* kept = head.find("Keep-Alive")) {
     if (const auto time = http::parse_keep_alive_timeout(*kept)) endpoint_->kept_alive = *time;
   }
+  if (request_.context.forwarded) drop_response_hop_fields(head.headers);
   check_session_id(head);
   if (head.kind == ResponseKind::stream) {
     opened_ = true;
@@ -141,7 +143,9 @@ void Exchange::check_session_id(const ResponseHead& head) {
   on_warning({WarningKind::session_id_changed, "a reply carried another MCP-Session-Id; ignored"});
 }
 
-bool Exchange::is_replay(std::string_view event_id) { return replayed_.seen(event_id); }
+bool Exchange::is_replay(std::string_view event_id) {
+  return !request_.context.forwarded && replayed_.seen(event_id);
+}
 
 Flow Exchange::on_event(Event&& event) {
   if (figures_.first_event.count() == 0 && event.kind() == Event::Kind::event)
@@ -206,6 +210,8 @@ void Exchange::on_message(Message&& message) {
   if (!refusal_) inbox_->put(std::move(message));
 }
 
+Flow Exchange::on_body(std::string&& bytes) { return inbox_->put(BodyPiece{std::move(bytes)}); }
+
 void Exchange::on_warning(Warning&& warning) { inbox_->put(std::move(warning)); }
 
 // An answer that cannot be adopted is not handed out: the outcome that follows turns into the
@@ -256,7 +262,8 @@ void Exchange::on_failed(ReadOutcome outcome) {
   // Silence on a stream that can be taken up again is a cut like any other.
   if (error.code == ErrorCode::timeout_idle && can_resume(outcome))
     return reopen(std::move(outcome));
-  if (!opened_ || (request_.method != "GET" && !request_.renew)) {
+  const bool is_attempt = request_.method == "GET" || request_.renew;
+  if (!opened_ || !is_attempt || request_.reopening == Reopening::never) {
     const bool not_offered = request_.context.awaits == Awaits::stream &&
                              error.code == ErrorCode::http_error &&
                              says_not_offered(error.http_status);

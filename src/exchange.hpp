@@ -96,6 +96,7 @@ class Exchange final : public Upstream,
   bool is_replay(std::string_view event_id) override;
   Flow on_event(Event&& event) override;
   void on_message(Message&& message) override;
+  Flow on_body(std::string&& bytes) override;
   void on_warning(Warning&& warning) override;
   void on_outcome(ReadOutcome&& outcome, const TransferFigures& figures) override;
 

@@ -83,17 +83,22 @@ class HeaderReader {
   ResponseHead head_;
 };
 
+// True if a field of that name lists another coding than `plain`.
+inline bool is_coded(const ResponseHead& head, std::string_view name, std::string_view plain) {
+  for (const Header& header : head.headers) {
+    if (!http::iequals(header.name, name)) continue;
+    for (const std::string_view coding : http::split_list(header.value)) {
+      if (!http::iequals(coding, plain)) return true;
+    }
+  }
+  return false;
+}
+
 // What a coding that was not asked for is applied to, "content" or "transfer"; nothing if there is
 // none. It hides the size of what it holds, and libcurl would undo a transfer coding by itself.
 inline std::optional<std::string_view> foreign_coding(const ResponseHead& head) {
-  for (const Header& header : head.headers) {
-    const bool transfer = http::iequals(header.name, "Transfer-Encoding");
-    if (!transfer && !http::iequals(header.name, "Content-Encoding")) continue;
-    const std::string_view allowed = transfer ? "chunked" : "identity";
-    for (const std::string_view coding : http::split_list(header.value)) {
-      if (!http::iequals(coding, allowed)) return transfer ? "transfer" : "content";
-    }
-  }
+  if (is_coded(head, "Transfer-Encoding", "chunked")) return "transfer";
+  if (is_coded(head, "Content-Encoding", "identity")) return "content";
   return std::nullopt;
 }
 

@@ -252,7 +252,7 @@ std::string Message::error_message() const {
   return message ? message->string().unescaped() : std::string();
 }
 
-Result<Message> parse_message(std::string text, std::size_t max_depth,
+Result<Message> parse_message(std::string&& text, std::size_t max_depth,
                               json::Checker& checker) noexcept {
   return guard_memory<Message>([&]() -> Result<Message> {
     Envelope envelope;

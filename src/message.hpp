@@ -13,8 +13,8 @@
 namespace mcphttp {
 
 // Message::parse with the parser of the event loop. Give `text` json::padding bytes of spare
-// capacity to save a copy.
-Result<Message> parse_message(std::string text, std::size_t max_depth,
+// capacity to save a copy; it is moved from only on success.
+Result<Message> parse_message(std::string&& text, std::size_t max_depth,
                               json::Checker& checker) noexcept;
 
 // The messages of `text`: of an array its elements in order, each a Message with its own text (MCP

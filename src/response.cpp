@@ -153,13 +153,18 @@ EventStream* Response::events() noexcept {
 }
 
 Result<Message> Response::message() {
-  if (kind() == ResponseKind::accepted || std::exchange(state_->message_taken, true)) {
+  const bool has_none = kind() == ResponseKind::accepted || kind() == ResponseKind::body;
+  if (has_none || std::exchange(state_->message_taken, true)) {
     return tl::unexpected(usage_error(ErrorCode::invalid_argument, "there is no message to take"));
   }
   while (auto item = state_->intake->next()) {
     if (auto* message = std::get_if<Message>(&*item)) return std::move(*message);
     auto* event = std::get_if<Event>(&*item);
     if (event != nullptr && event->is_response()) return *std::move(*event).take_message();
+    if (event != nullptr) continue;
+    state_->intake->put_back({std::move(*item)});  // for read()
+    return tl::unexpected(make_error(ErrorCode::malformed_message,
+                                     "the JSON body is no JSON-RPC message", Delivery::answered));
   }
   const ExchangeEnd& end = state_->stream.end();
   if (end.error) return tl::unexpected(*end.error);

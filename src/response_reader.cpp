@@ -81,6 +81,7 @@ void ResponseReader::judge_head() {
   if (const std::string* value = head().find("Content-Type")) {
     media_type_ = http::parse_media_type(*value).value_or(http::MediaType{});
   }
+  if (context_.forwarded) return judge_forwarded();
   const auto coded = foreign_coding(head());
   if (judge_without_body()) {
     outcome_->connection_spoilt = coded.has_value();
@@ -213,6 +214,8 @@ ResponseReader::Consumed ResponseReader::read_body(std::string_view bytes) {
       return read_events(bytes);
     case Phase::diagnostic:
       return read_diagnostic(bytes);
+    case Phase::body:
+      return read_forwarded(bytes);
     case Phase::headers:
     case Phase::over:
       break;
@@ -301,6 +304,9 @@ void ResponseReader::finish() {
     case Phase::diagnostic:
       finish_error_body(false, std::nullopt);
       return;
+    case Phase::body:
+      end({ReadOutcome::Kind::answered, {}, false});
+      return;
     case Phase::over:
       return;
   }
@@ -313,6 +319,8 @@ void ResponseReader::finish_broken(Error why) {
     finish_error_body(true, std::move(why));
   } else if (phase_ == Phase::events && why.code == ErrorCode::body_truncated) {
     finish_events(std::move(why));
+  } else if (phase_ == Phase::body && why.code == ErrorCode::body_truncated) {
+    cut_forwarded(std::move(why));
   } else {
     break_off(std::move(why));
   }
@@ -323,6 +331,7 @@ void ResponseReader::finish_truncated() {
 }
 
 void ResponseReader::finish_json() {
+  if (context_.forwarded) return finish_forwarded_json();
   std::string prefix;
   if (is_error_body_) prefix = body_.substr(0, context_.limits.max_error_response_size);
   const std::size_t size = body_.size();

@@ -37,7 +37,9 @@ struct ReaderContext {
   bool is_modern = false;      // 2026-07-28: the server must not ask anything on a stream
   bool takes_batches = false;  // 2025-03-26: an array holds several messages
   StreamExtras extras;
-  std::string last_event_id;   // where a resumed stream goes on from
+  bool forwarded = false;     // whatever comes is the answer (Transport::forward)
+  bool is_bodiless = false;   // it has no body, whatever its head says (HEAD)
+  std::string last_event_id;  // where a resumed stream goes on from
   ResponseLimits limits;
   // The clock against which a Retry-After that is a date is measured; nothing else asks for the
   // time.
@@ -54,6 +56,8 @@ class ResponseSink {
   // proceed or pause; who wants no more stops feeding the reader.
   virtual Flow on_event(Event&& event) = 0;
   virtual void on_message(Message&& message) = 0;
+  // The next bytes of a forwarded body that is neither; answers as on_event.
+  virtual Flow on_body(std::string&& bytes) = 0;
   virtual void on_warning(Warning&& warning) = 0;
 
  protected:
@@ -92,6 +96,7 @@ class ResponseReader {
     json,        // collecting a JSON body, of an answer or of an error
     events,      // an event stream
     diagnostic,  // keeping the prefix of a body that is no answer
+    body,        // handing a forwarded body out as it comes
     over,        // there is an outcome: what still comes is thrown away
   };
   Phase phase() const noexcept { return phase_; }
@@ -136,6 +141,7 @@ class ResponseReader {
   bool is_lost_session() const;
   void judge_success();
   void judge_error();
+  void judge_forwarded();
   void hand_out_head(ResponseKind kind);
   void expect_json();
   void expect_diagnostic(Error refusal);
@@ -143,6 +149,7 @@ class ResponseReader {
   Consumed read_json(std::string_view bytes);
   Consumed read_events(std::string_view bytes);
   Consumed read_diagnostic(std::string_view bytes);
+  Consumed read_forwarded(std::string_view bytes);
   Flow take_event(const SseEvent& event);
   Flow take_block(const SseEvent& block);
   Flow hand_out_messages(std::vector<Message> messages, Event::Parts parts);
@@ -153,7 +160,9 @@ class ResponseReader {
   void note_event_id(std::string_view id);
   void finish_json();
   void hand_out_body(std::vector<Message> messages);
+  void finish_forwarded_json();
   void finish_events(std::optional<Error> cut);
+  void cut_forwarded(Error why);
   void finish_error_body(bool truncated, std::optional<Error> cause);
 
   void append_body(std::string_view bytes, std::size_t limit);

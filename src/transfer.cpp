@@ -170,11 +170,13 @@ void Transfer::configure_http_version() {
 
 bool Transfer::configure_request() {
   curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
-  if (request_.method == "GET") {
+  if (request_.method == "GET" && request_.body == nullptr) {
     curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);
     // A stream keeps its connection for long. To look through those of all other streams for one to
     // reuse would make opening each take longer than the one before. HTTP/2 streams share one.
     curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.http2 ? 0L : 1L);
+  } else if (request_.method == "HEAD") {
+    curl_easy_setopt(easy_, CURLOPT_NOBODY, 1L);
   } else {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }

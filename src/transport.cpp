@@ -5,11 +5,10 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 #include <mcphttp/version.hpp>
 
 #include "exchange.hpp"
+#include "forwarding.hpp"
 #include "http_fields.hpp"
 #include "inbox.hpp"
 #include "message.hpp"
@@ -34,12 +33,6 @@ constexpr milliseconds default_diagnostic{2'000};
 constexpr std::chrono::seconds keep_alive_margin{1};
 // For requests that may be sent twice any kept connection will do.
 constexpr std::chrono::seconds idempotent_connection_idle{118};
-
-std::string header_line(std::string_view name, std::string_view value) {
-  // libcurl drops a line without a value; a semicolon in place of the colon sends it empty.
-  if (value.empty()) return fmt::format("{};", name);
-  return fmt::format("{}: {}", name, value);
-}
 
 }  // namespace
 
@@ -72,15 +65,15 @@ std::vector<std::string> Transport::State::header_lines(std::vector<std::string>
   return lines;
 }
 
-Timeouts Transport::State::resolved(const Timeouts& over, milliseconds headers,
-                                    milliseconds idle) const {
+Timeouts Transport::State::times_of(bool is_request, const Timeouts& over) const {
   const Timeouts& base = options->timeouts;
   const auto pick = [](std::optional<milliseconds> call, std::optional<milliseconds> own,
                        milliseconds fallback) { return call.value_or(own.value_or(fallback)); };
   Timeouts times;
   times.connect = pick(over.connect, base.connect, default_connect);
-  times.headers = pick(over.headers, base.headers, headers);
-  times.idle = pick(over.idle, base.idle, idle);
+  times.headers = pick(over.headers, base.headers,
+                       is_request ? default_request_headers : default_other_headers);
+  times.idle = pick(over.idle, base.idle, default_idle);
   times.total = pick(over.total, base.total, milliseconds{0});
   times.request = pick(over.request, base.request, milliseconds{0});
   times.diagnostic = pick(over.diagnostic, base.diagnostic, default_diagnostic);
@@ -128,8 +121,7 @@ Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
   // A handshake begins a session and so belongs to none.
   const Session::Snapshot session =
       is_initialize ? Session::Snapshot{} : endpoint->session.snapshot();
-  const Timeouts times = resolved(
-      send.timeouts, is_request ? default_request_headers : default_other_headers, default_idle);
+  const Timeouts times = times_of(is_request, send.timeouts);
 
   ExchangeRequest request = make_request("POST", is_request ? Awaits::response : Awaits::acceptance,
                                          session, send, times);
@@ -171,7 +163,7 @@ Result<ExchangeRequest> Transport::State::prepare_stream(const StreamOptions& st
   }
   const Session::Snapshot session = endpoint->session.snapshot();
   const bool awaits_response = !stream.request_id.empty();
-  const Timeouts times = resolved(stream.send.timeouts, default_other_headers, default_idle);
+  const Timeouts times = times_of(false, stream.send.timeouts);
   ExchangeRequest request = make_request("GET", awaits_response ? Awaits::response : Awaits::stream,
                                          session, stream.send, times);
   if (!awaits_response) {
@@ -191,7 +183,7 @@ Result<ExchangeRequest> Transport::State::prepare_stream(const StreamOptions& st
 
 ExchangeRequest Transport::State::prepare_delete(const Session::Snapshot& session,
                                                  const SendOptions& send) const {
-  const Timeouts times = resolved(send.timeouts, default_other_headers, default_idle);
+  const Timeouts times = times_of(false, send.timeouts);
   ExchangeRequest request = make_request("DELETE", Awaits::acceptance, session, send, times);
   request.context.session_in_use = false;  // 404: it is gone already, which is what we want
   request.header_lines = header_lines({"Accept: application/json, text/event-stream"}, send);

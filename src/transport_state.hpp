@@ -26,6 +26,7 @@ struct Transport::State {
 
   Result<ExchangeRequest> prepare_post(std::string json, const SendOptions& send) const;
   Result<ExchangeRequest> prepare_stream(const StreamOptions& stream) const;
+  Result<ExchangeRequest> prepare_forward(ForwardRequest forward) const;
   ExchangeRequest prepare_delete(const Session::Snapshot& session, const SendOptions& send) const;
 
   // An inbox that ends with this transport; `handler` null: pulled.
@@ -51,8 +52,8 @@ struct Transport::State {
                                const SendOptions& send, const Timeouts& times) const;
   std::vector<std::string> header_lines(std::vector<std::string> lines,
                                         const SendOptions& send) const;
-  Timeouts resolved(const Timeouts& over, std::chrono::milliseconds headers,
-                    std::chrono::milliseconds idle) const;
+  // Every field set. `is_request`: a JSON-RPC request is sent, whose answer may take long.
+  Timeouts times_of(bool is_request, const Timeouts& over) const;
 
   std::mutex mutex_;
   std::vector<std::weak_ptr<Inbox>> inboxes_;  // guarded; with a tail of ended ones

@@ -224,8 +224,9 @@ class MCPHTTP_EXPORT Response {
   EventStream* events() noexcept;
 
   // The message that answers the request, waiting for it: the JSON body, or the response event of a
-  // stream, whose other events are dropped. Fails as ExchangeEnd::error does; `invalid_argument` if
-  // the kind is accepted or the answer was taken before.
+  // stream, whose other events are dropped. Fails as ExchangeEnd::error does; `malformed_message`
+  // if a forwarded JSON body is none (read() still gives it); `invalid_argument` if the kind is
+  // accepted or body, or the answer was taken before.
   Result<Message> message();
 
   // The next bytes of the body, waiting for them: an event, framed; a JSON body whole; of any other

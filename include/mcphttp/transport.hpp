@@ -40,6 +40,23 @@ struct StreamOptions {
   std::string request_id = {};
 };
 
+// A request to be passed on as it came, for gateways.
+struct ForwardRequest {
+  // A token, in its case (RFC 9110 9.1). CONNECT is refused.
+  std::string method = "POST";
+  // As received. Not passed on: fields of one hop, those that Connection names included (RFC 9110
+  // 7.6.1); Host, Content-Length and Expect, which are said anew; those that
+  // TransportOptions::headers has too; and Authorization, if TransportOptions has a bearer_token or
+  // an authorizer.
+  std::vector<Header> headers = {};
+  std::string body = {};  // empty: none
+  // Over TransportOptions::timeouts. For GET, `idle` and `total` are off unless set here.
+  Timeouts timeouts = {};
+  std::stop_token stop = {};  // a request to stop cancels the exchange
+  // What of an event stream is handed out beside its events. Default: all there is.
+  StreamExtras extras = {true, true};
+};
+
 // What must be kept so that another process can carry on; see TransportOptions::session_id.
 struct SessionState {
   std::string id;  // MCP-Session-Id, as given with the answer to `initialize`; empty if none
@@ -78,6 +95,16 @@ class MCPHTTP_EXPORT Transport {
   // The same without waiting. on_headers comes each time the stream is open; where the server
   // offers none, on_end says not_offered.
   Call start_stream(StreamOptions options, std::shared_ptr<ResponseHandler> handler);
+
+  // Passes a request on to the endpoint and waits for the head of the answer, whatever its status:
+  // as it came, fields of one hop dropped. No session, retry, redirect, resumption or second try
+  // with fresh credentials. A JSON body (any status) and an event stream (any 2xx) are read within
+  // their limits, as message and events; a JSON body that is no message, and any other body, come
+  // as bytes (Response::read), within max_stream_size. If the request's body is a JSON-RPC request,
+  // a stream ends with its response. Fails only if no head came, or is over a limit.
+  Result<Response> forward(ForwardRequest request);
+  // The same without waiting.
+  Call start_forward(ForwardRequest request, std::shared_ptr<ResponseHandler> handler);
 
   // Ends the session: DELETE, and forgets it, whatever the answer. Succeeds if there is none, and
   // if the server does not allow it (405) or no longer knows it (404).

@@ -52,6 +52,8 @@ inline std::string describe(const ResponseHead& head) {
       return "message";
     case ResponseKind::stream:
       return "stream";
+    case ResponseKind::body:
+      return "body";
   }
   return {};
 }
@@ -84,6 +86,10 @@ class Recorder final : public ResponseSink {
     log.push_back("body " + std::string(message.json()));
     messages.push_back(std::move(message));
   }
+  Flow on_body(std::string&& bytes) override {
+    body += bytes;
+    return flow ? flow() : Flow::proceed;
+  }
   void on_warning(Warning&& warning) override {
     log.push_back("warning " + std::string(to_string(warning.kind)));
     warnings.push_back(std::move(warning));
@@ -92,6 +98,7 @@ class Recorder final : public ResponseSink {
   std::vector<ResponseHead> heads;
   std::vector<Event> events;
   std::vector<Message> messages;
+  std::string body;
   std::vector<Warning> warnings;
   std::vector<std::string> log;
   std::function<Flow()> flow;
