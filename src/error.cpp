@@ -24,6 +24,8 @@ constexpr std::array code_names{
     CodeName{ErrorCode::wrong_thread, "wrong_thread"},
     CodeName{ErrorCode::closed, "closed"},
     CodeName{ErrorCode::cancelled, "cancelled"},
+    CodeName{ErrorCode::stopped_by_inspector, "stopped_by_inspector"},
+    CodeName{ErrorCode::not_inspectable, "not_inspectable"},
     CodeName{ErrorCode::resolve_failed, "resolve_failed"},
     CodeName{ErrorCode::connect_failed, "connect_failed"},
     CodeName{ErrorCode::tls_failed, "tls_failed"},

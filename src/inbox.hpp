@@ -54,6 +54,7 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
         std::shared_ptr<ResponseHandler> handler, Handler kind = Handler::of_application);
 
   LoopCore& loop() noexcept { return *loop_; }
+  const ResponseLimits& limits() const noexcept { return options_->limits; }
   const std::shared_ptr<LoopCore>& shared_loop() const noexcept { return loop_; }
 
   // --- Loop context ------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ class Intake {
   // How it ended; nullptr before next() has met the end.
   const ExchangeEnd* end() const noexcept { return end_ ? &*end_ : nullptr; }
 
+  std::size_t max_json_depth() const noexcept { return inbox_->limits().max_json_depth; }
+
   // Any thread.
   void cancel();
   void close() { inbox_->close(); }

@@ -25,8 +25,10 @@ enum class ErrorCode : int {
       101,  // a blocking member was called where only the loop may run; use the asynchronous form
   closed = 102,  // the object was closed or moved from
 
-  // Cancelled: by the caller.
+  // Cancelled: by the caller, or by a rule of its own.
   cancelled = 200,
+  stopped_by_inspector = 201,  // an Inspector said so (relay.hpp)
+  not_inspectable = 202,       // an Inspector could not have seen it; `detail` says why
 
   // Network: no HTTP response came. `delivery` says whether the server may have seen the request.
   resolve_failed = 300,   // the host name has no address
@@ -78,7 +80,7 @@ enum class ErrorCode : int {
 // The caller's next move: one group for each hundred of ErrorCode.
 enum class ErrorGroup : int {
   usage = 1,      // fix the call
-  cancelled = 2,  // nothing, it was asked for
+  cancelled = 2,  // nothing: it was asked for
   network = 3,    // look at `delivery`, then try again later
   timeout = 4,    // allow more time, or look at `delivery` and try again
   limit = 5,      // raise the limit named in `detail`, or ask for less

@@ -245,6 +245,7 @@ class MCPHTTP_EXPORT Response {
   void cancel();
 
  private:
+  friend class Relay;
   friend class Transport;
   struct State;
   explicit Response(std::unique_ptr<State> state) noexcept;

@@ -1,0 +1,21 @@
+// The head that a relay sends on, and answers of its own. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include <mcphttp/relay.hpp>
+
+namespace mcphttp {
+
+// Why a response cannot be inspected, judged by its head; nothing if it can, or if it is neither
+// JSON nor an event stream, where there is nothing to inspect.
+std::optional<Error> why_not_inspectable(const ResponseHead& head, const RelayOptions& options);
+
+Error not_inspectable(std::string why);
+
+// Another body than upstream's will follow: what was said of its bytes is dropped.
+void forget_bytes(ResponseHead& head);
+void set_length(ResponseHead& head, std::size_t size);
+
+}  // namespace mcphttp
