@@ -118,6 +118,7 @@ struct ResponseRecorder final : ResponseSink {
     return Flow::proceed;
   }
   void on_message(Message&& /*message*/) override { throw CaseError("a message was handed out"); }
+  Flow on_body(std::string&& /*bytes*/) override { throw CaseError("bytes were handed out"); }
   void on_warning(Warning&& /*warning*/) override {}
 };
 

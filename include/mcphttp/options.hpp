@@ -28,6 +28,7 @@ inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max()
 //   error body     2 x max_error_response_size + 64 (the bytes, and their printable form)
 //   event stream   2 x max_sse_event_size (the event being read, and its text being checked) +
 //                  max_queued_size + one event
+//   forwarded      max_queued_size + 64 KiB, where it is neither of these
 //   every kind     max_header_size, and libcurl's receive buffer of 64 KiB
 // The typed results of Client are copies: up to 3 times the size of the message besides, and for
 // list_*() up to 3 x max_list_size besides the page being read.
@@ -53,8 +54,8 @@ struct ResponseLimits {
   // for each. Default 64 KiB. Over it: headers_too_large. 0 refuses every response.
   std::size_t max_header_size = std::size_t{64} * 1024;
 
-  // All bytes of one event stream. Default unlimited. Over it: stream_too_large. 0 accepts only an
-  // empty stream.
+  // All bytes of one event stream, or of a forwarded body that is neither a stream nor JSON.
+  // Default unlimited. Over it: stream_too_large. 0 accepts only an empty stream.
   std::size_t max_stream_size = unlimited;
 
   // Events read and not yet taken by the caller: the bytes of their values, and 512 for each event.

@@ -59,8 +59,8 @@ struct RelayOptions {
             // judged, within the two bounds below: it passes whole or not at all
   };
   Streams streams = Streams::live;
-  // What can be inspected whole: bytes of a JSON body, and of a stream held back. Default 4 MiB. 0:
-  // nothing can.
+  // What can be inspected whole: bytes of a JSON body, and of a stream held back, which is held
+  // twice for a moment. Default 4 MiB. 0: nothing can.
   std::size_t max_whole_size = std::size_t{4} * 1024 * 1024;
   // How long a stream is held back. Default 30 s. 0: without limit.
   std::chrono::milliseconds whole_within{30'000};

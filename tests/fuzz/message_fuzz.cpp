@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(data, data + size);
   mcphttp::json::Checker checker;
   check_views(text, checker);
-  const Result<Message> message = mcphttp::parse_message(text, max_depth, checker);
+  const Result<Message> message = mcphttp::parse_message(std::string(text), max_depth, checker);
   if (message) check_message(*message, checker);
   const Result<std::vector<Message>> batch =
       mcphttp::parse_batch(text, max_depth, max_messages, checker);
