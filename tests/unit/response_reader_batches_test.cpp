@@ -100,6 +100,7 @@ TEST_CASE("an event that the sink knows already is passed over whole") {
       return Flow::proceed;
     }
     void on_message(Message&& /*message*/) override {}
+    Flow on_body(std::string&& /*piece*/) override { return Flow::proceed; }
     void on_warning(Warning&& /*warning*/) override {}
     int events = 0;
   };
