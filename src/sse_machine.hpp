@@ -52,6 +52,8 @@ class SseParser::Machine {
   Status step(Input& in, SseSink& sink);
   void begin_stream(const Input& in) noexcept;
   Status begin_line(Input& in, SseSink& sink);
+  bool pass_common_name(Input& in) noexcept;
+  Status read_common_line(Input& in);
   void begin_name(Field field) noexcept;
   Status read_name(Input& in);
   Status end_name(Input& in);
@@ -59,7 +61,8 @@ class SseParser::Machine {
   Status read_value(Input& in);
   Status read_comment(Input& in, SseSink& sink);
   void end_line(Input& in) noexcept;
-  void finish_field();
+  void finish_field(std::string_view rest);
+  void finish_value(SseBuffer& held, std::string_view rest);
   Status end_block(SseSink& sink);
 
   Status pass(Input& in, std::size_t size);
@@ -72,8 +75,7 @@ class SseParser::Machine {
   void store_digits(std::string_view chunk) noexcept;
   void append(SseBuffer& buffer, std::string_view chunk);
   void grow(SseBuffer& buffer, std::size_t needed);
-  void keep_borrowed();
-  void adopt_value(SseBuffer& held) noexcept;
+  void keep(SseBuffer& buffer);
   void clear_block() noexcept;
   void drop_block() noexcept;
 
@@ -90,9 +92,9 @@ class SseParser::Machine {
   std::size_t block_size_ = 0;
   std::uint64_t number_ = 0;  // value of the digits of a retry line so far
 
-  // The only data line of the block, in the bytes being fed; empty between calls of feed().
-  std::string_view borrowed_;
-  SseBuffer data_;  // otherwise all data of the block, the unfinished line included
+  // Values of the block. Each is borrowed from the bytes being fed if it lies in them whole, and
+  // between calls of feed() none is.
+  SseBuffer data_;  // the unfinished line included
   SseBuffer type_;
   SseBuffer id_;
   SseBuffer value_;  // of an unfinished event, id or comment line

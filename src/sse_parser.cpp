@@ -1,5 +1,6 @@
 #include <mcphttp/sse_parser.hpp>
 
+#include "sse_line_end.hpp"
 #include "sse_machine.hpp"
 
 #include <algorithm>
@@ -10,53 +11,28 @@
 namespace mcphttp {
 namespace {
 
+using sse::find_line_end;
+using sse::is_line_end;
+
 constexpr std::string_view default_type = "message";
 
 constexpr std::size_t smallest_capacity = 64;
 
+// The longest of the names that are compared as a whole, its colon, and a byte beside it.
+constexpr std::size_t longest_common = std::string_view("event: ").size();
+
 // A comment has no length that a limit could name: a long one is handed out in pieces.
 constexpr std::size_t comment_piece = std::size_t{4} * 1024;
-
-// Up to so many bytes a loop is faster than two calls of memchr; streams that arrive in tiny pieces
-// need it.
-constexpr std::ptrdiff_t short_size = 8;
-
-// How far the end of a line is looked for at first.
-constexpr std::ptrdiff_t first_step = 256;
-
-constexpr bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
-
-const char* find_char(const char* first, const char* last, char c) noexcept {
-  const auto size = static_cast<std::size_t>(last - first);
-  return static_cast<const char*>(std::memchr(first, c, size));
-}
-
-// The first CR or LF in [first, last), or `last`. Looks ahead in growing steps: in a stream of CR
-// line ends, the search for an LF that is far away then stays in proportion to the line.
-const char* find_far_line_end(const char* first, const char* last) noexcept {
-  std::ptrdiff_t step = first_step;
-  while (first != last) {
-    const char* const stop = first + std::min(last - first, step);
-    const char* const lf = find_char(first, stop, '\n');
-    if (const char* const cr = find_char(first, lf ? lf : stop, '\r')) return cr;
-    if (lf) return lf;
-    first = stop;
-    step *= 2;
-  }
-  return last;
-}
-
-inline const char* find_line_end(const char* first, const char* last) noexcept {
-  if (last - first > short_size) return find_far_line_end(first, last);
-  while (first != last && !is_line_end(*first)) ++first;
-  return first;
-}
 
 inline std::size_t shared_prefix(std::string_view a, std::string_view b) noexcept {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t size = 0;
   while (size < most && a[size] == b[size]) ++size;
   return size;
+}
+
+bool contains_nul(std::string_view text) noexcept {
+  return text.find('\0') != std::string_view::npos;
 }
 
 SseParser::Status status_of(Flow flow) noexcept {
@@ -100,7 +76,9 @@ SseParser::FeedResult SseParser::Machine::feed(std::string_view bytes, SseSink& 
   Input in{bytes.data(), bytes.data() + bytes.size()};
   Status status = state_ == State::failed ? Status::event_too_large : Status::ok;
   while (status == Status::ok && !in.empty()) status = step(in, sink);
-  keep_borrowed();
+  keep(data_);
+  keep(type_);
+  keep(id_);
   return {bytes.size() - in.size(), status};
 }
 
@@ -165,8 +143,31 @@ inline SseParser::Status SseParser::Machine::begin_line(Input& in, SseSink& sink
     state_ = State::comment;
     return Status::ok;
   }
+  if (pass_common_name(in)) return read_common_line(in);
   begin_name(field_beginning_with(first));
   return read_name(in);
+}
+
+// The names of nearly all lines; where the one in hand is whole, and a byte beside it, there is no
+// need to go through it state by state.
+inline bool SseParser::Machine::pass_common_name(Input& in) noexcept {
+  if (in.size() < longest_common) return false;
+  const auto pass_name = [&](Field field, std::string_view with_colon) {
+    if (std::memcmp(in.at, with_colon.data(), with_colon.size()) != 0) return false;
+    field_ = field;
+    in.at += with_colon.size() - 1;
+    return true;
+  };
+  return pass_name(Field::data, "data:") || pass_name(Field::event, "event:") ||
+         pass_name(Field::id, "id:");
+}
+
+// From the colon on.
+inline SseParser::Status SseParser::Machine::read_common_line(Input& in) {
+  if (open_value(in) != Status::ok) return Status::event_too_large;
+  if (*in.at == ' ') ++in.at;
+  state_ = State::value;
+  return Status::ok;
 }
 
 inline void SseParser::Machine::begin_name(Field field) noexcept {
@@ -203,7 +204,7 @@ inline SseParser::Status SseParser::Machine::open_value(Input& in) {
   number_ = 0;
   if (field_ == Field::data && has_data_) {
     if (charge(in, 1) != Status::ok) return Status::event_too_large;
-    keep_borrowed();
+    keep(data_);
     append(data_, "\n");
   }
   state_ = *in.at == ':' ? State::value_start : State::value;
@@ -219,12 +220,7 @@ inline SseParser::Status SseParser::Machine::read_value(Input& in) {
     store(chunk);
     return Status::ok;
   }
-  if (field_ == Field::data && data_.empty()) {  // the whole of the data so far
-    borrowed_ = chunk;
-  } else {
-    store(chunk);
-  }
-  finish_field();
+  finish_field(chunk);
   end_line(in);
   return Status::ok;
 }
@@ -244,10 +240,11 @@ inline SseParser::Status SseParser::Machine::read_comment(Input& in, SseSink& si
   return status_of(flow);
 }
 
-// A CR ends the line at once; an LF that follows is dropped when it comes.
+// A CR ends the line at once; an LF that follows, now or later, is dropped.
 inline void SseParser::Machine::end_line(Input& in) noexcept {
-  state_ = *in.at == '\r' ? State::after_cr : State::line_start;
-  ++in.at;
+  const bool is_cr = *in.at++ == '\r';
+  state_ = is_cr && in.empty() ? State::after_cr : State::line_start;
+  if (is_cr && !in.empty() && *in.at == '\n') ++in.at;
 }
 
 // Consumes bytes of a name, a colon or the space after it. They count only in a retry line, of
@@ -324,30 +321,35 @@ void SseParser::Machine::grow(SseBuffer& buffer, std::size_t needed) {
   buffer.reserve(std::min(wanted, std::max(needed + room_left(), smallest_capacity)));
 }
 
-inline void SseParser::Machine::keep_borrowed() {
-  if (!borrowed_.empty()) append(data_, borrowed_);
-  borrowed_ = {};
+// Copies what lies in bytes that are about to go.
+inline void SseParser::Machine::keep(SseBuffer& buffer) {
+  if (buffer.borrows()) append(buffer, buffer.give_back());
 }
 
-// The line has ended: its value takes effect.
-inline void SseParser::Machine::finish_field() {
+// The line has ended, with `rest` after what is stored of its value, which takes effect.
+inline void SseParser::Machine::finish_field(std::string_view rest) {
   switch (field_) {
     case Field::data:
+      if (data_.empty()) {
+        data_.borrow(rest);
+      } else {
+        append(data_, rest);
+      }
       has_data_ = true;
       block_size_ += line_size_;
       break;
     case Field::event:
-      adopt_value(type_);
+      finish_value(type_, rest);
       break;
     case Field::id:
-      if (value_.view().find('\0') == std::string_view::npos) {
-        adopt_value(id_);
+      if (!contains_nul(value_.view()) && !contains_nul(rest)) {
+        finish_value(id_, rest);
         has_id_ = true;
-      } else {
-        value_.recycle();
       }
+      value_.recycle();
       break;
     case Field::retry:
+      store_digits(rest);
       if (digits_ == Digits::some) retry_ = block_retry_ = number_;
       break;
     case Field::bom:
@@ -357,18 +359,24 @@ inline void SseParser::Machine::finish_field() {
   line_size_ = 0;
 }
 
-inline void SseParser::Machine::adopt_value(SseBuffer& held) noexcept {
-  block_size_ = block_size_ - held.size() + value_.size();
-  held.swap(value_);
-  value_.recycle();
+// A value takes the place of the one that an earlier line of the block has set.
+inline void SseParser::Machine::finish_value(SseBuffer& held, std::string_view rest) {
+  const std::size_t replaced = held.size();
+  if (value_.empty()) {
+    held.borrow(rest);
+  } else {
+    append(value_, rest);
+    held.swap(value_);
+    value_.recycle();
+  }
+  block_size_ = block_size_ - replaced + held.size();
 }
 
 inline SseParser::Status SseParser::Machine::end_block(SseSink& sink) {
   if (has_id_) last_event_id_.assign(id_.view());
   if (!has_data_ && !has_id_ && !block_retry_ && type_.empty()) return Status::ok;
-  const SseEvent event{type_.empty() ? default_type : type_.view(),
-                       data_.empty() ? borrowed_ : data_.view(), last_event_id_, has_id_,
-                       block_retry_};
+  const SseEvent event{type_.empty() ? default_type : type_.view(), data_.view(), last_event_id_,
+                       has_id_, block_retry_};
   const Flow flow = has_data_ ? sink.on_event(event) : sink.on_block(event);
   clear_block();
   return status_of(flow);
@@ -379,7 +387,6 @@ void SseParser::Machine::clear_block() noexcept {
   has_id_ = false;
   block_size_ = 0;
   block_retry_.reset();
-  borrowed_ = {};
   data_.recycle();
   type_.recycle();
   id_.recycle();
