@@ -262,7 +262,7 @@ Result<Message> parse_message(std::string&& text, std::size_t max_depth,
   });
 }
 
-Result<std::vector<Message>> parse_batch(std::string text, std::size_t max_depth,
+Result<std::vector<Message>> parse_batch(std::string&& text, std::size_t max_depth,
                                          std::size_t max_messages,
                                          json::Checker& checker) noexcept {
   return guard_memory<std::vector<Message>>([&]() -> Result<std::vector<Message>> {

@@ -21,7 +21,7 @@ Result<Message> parse_message(std::string&& text, std::size_t max_depth,
 // 2025-03-26, batches), else the one message it is. `max_depth` holds for each message; the array
 // around them does not count. Fails as parse_message does, as a whole if one element is no message;
 // malformed_message also for an empty array and for more than `max_messages` elements.
-Result<std::vector<Message>> parse_batch(std::string text, std::size_t max_depth,
+Result<std::vector<Message>> parse_batch(std::string&& text, std::size_t max_depth,
                                          std::size_t max_messages, json::Checker& checker) noexcept;
 
 enum class IdMatch {

@@ -335,7 +335,7 @@ void ResponseReader::finish_json() {
   std::string prefix;
   if (is_error_body_) prefix = body_.substr(0, context_.limits.max_error_response_size);
   const std::size_t size = body_.size();
-  auto messages = parse_messages(std::move(body_));
+  auto messages = parse_messages(std::exchange(body_, std::string()));
   if (is_error_body_ && (!messages || messages->front().kind() != Message::Kind::error ||
                          !answers_request(messages->front()))) {
     body_ = std::move(prefix);

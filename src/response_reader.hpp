@@ -19,6 +19,7 @@
 #include "header_reader.hpp"
 #include "http_fields.hpp"
 #include "json.hpp"
+#include "sse_machine.hpp"
 
 namespace mcphttp {
 
@@ -153,8 +154,8 @@ class ResponseReader {
   Flow take_event(const SseEvent& event);
   Flow take_block(const SseEvent& block);
   Flow hand_out_messages(std::vector<Message> messages, Event::Parts parts);
-  std::optional<std::vector<Message>> parse_event_messages(const SseEvent& event);
-  Result<std::vector<Message>> parse_messages(std::string text);
+  std::optional<std::vector<Message>> parse_event_messages(std::string& text);
+  Result<std::vector<Message>> parse_messages(std::string&& text);
   bool rescue_unfinished_event();
   bool answers_request(const Message& message);
   void note_event_id(std::string_view id);
@@ -190,7 +191,7 @@ class ResponseReader {
   std::uint64_t body_bytes_ = 0;
   std::uint64_t events_ = 0;
 
-  SseParser parser_;
+  SseMachine parser_;
   std::optional<Error> first_fault_;  // of an event; names the error only if no response follows
   bool oversized_id_warned_ = false;
 };

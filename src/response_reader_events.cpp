@@ -17,9 +17,14 @@ Flow ResponseReader::take_event(const SseEvent& event) {
   }
   Event::Parts parts{
       std::string(event.type), {}, std::string(event.last_event_id), event.has_id, event.retry};
-  auto messages = parse_event_messages(event);
-  if (messages) return hand_out_messages(std::move(*messages), std::move(parts));
-  parts.data = event.data;
+  // Priming events have empty data; other types are not MCP's.
+  const bool may_carry = event.type == "message" && !event.data.empty();
+  parts.data = parser_.take_data();
+  auto messages = may_carry ? parse_event_messages(parts.data) : std::nullopt;
+  if (messages) {
+    parts.data.clear();
+    return hand_out_messages(std::move(*messages), std::move(parts));
+  }
   return sink_.on_event(Event(std::move(parts)));
 }
 
@@ -56,12 +61,9 @@ Flow ResponseReader::take_block(const SseEvent& block) {
   return sink_.on_event(Event(std::move(parts)));
 }
 
-std::optional<std::vector<Message>> ResponseReader::parse_event_messages(const SseEvent& event) {
-  // Priming events have empty data; other types are not MCP's.
-  if (event.type != "message" || event.data.empty()) return std::nullopt;
-  std::string text;
-  text.reserve(event.data.size() + json::padding);
-  text.assign(event.data);
+// Leaves `text` as it is if there are none.
+std::optional<std::vector<Message>> ResponseReader::parse_event_messages(std::string& text) {
+  static_assert(SseBuffer::spare >= json::padding);
   auto messages = parse_messages(std::move(text));
   if (!messages) {
     warn(WarningKind::malformed_event,
@@ -78,7 +80,7 @@ std::optional<std::vector<Message>> ResponseReader::parse_event_messages(const S
 }
 
 // Several messages in one array are a matter of 2025-03-26 alone (Base Protocol, Batching).
-Result<std::vector<Message>> ResponseReader::parse_messages(std::string text) {
+Result<std::vector<Message>> ResponseReader::parse_messages(std::string&& text) {
   const std::size_t max_messages = 1000;
   if (context_.takes_batches)
     return parse_batch(std::move(text), context_.limits.max_json_depth, max_messages, checker_);

@@ -2,28 +2,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace mcphttp {
 
-// Bytes in one block of memory, which grows in place where the allocator can: to move many MiB
-// costs more than to read them. Or, for as long as they last, bytes that lie elsewhere.
+// Bytes of a value: kept here, or, for as long as they last, lying elsewhere.
 class SseBuffer {
  public:
-  std::string_view view() const noexcept {
-    return borrows() ? borrowed_ : std::string_view(bytes_.get(), size_);
-  }
+  std::string_view view() const noexcept { return borrows() ? borrowed_ : bytes_; }
   bool empty() const noexcept { return size() == 0; }
   std::size_t size() const noexcept { return view().size(); }
-  std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t capacity() const noexcept { return bytes_.capacity(); }
 
-  void reserve(std::size_t capacity);
-  void append(std::string_view bytes) noexcept;  // needs enough capacity, and nothing borrowed
+  void reserve(std::size_t size);                // exactly so much, and `spare`
+  void append(std::string_view bytes);           // nothing may be borrowed
   void borrow(std::string_view bytes) noexcept;  // instead of what it holds
   bool borrows() const noexcept { return !borrowed_.empty(); }
   std::string_view give_back() noexcept;  // what was borrowed, no longer held
@@ -31,37 +25,40 @@ class SseBuffer {
   void recycle() noexcept;  // empties it; keeps the memory for the next use unless it is much
   void release() noexcept;
 
+  // The bytes as a string with `spare` unused bytes of capacity, and not many more: the one they
+  // are in, or else a copy. The buffer is to be recycled.
+  std::string take();
+
+  // What a check of JSON wants behind its text.
+  static constexpr std::size_t spare = 64;
+
  private:
   // A block larger than this is given back at the end of the line or block of the stream that
   // needed it. There are four buffers.
   static constexpr std::size_t retained_capacity = std::size_t{16} * 1024;
 
-  struct Free {
-    void operator()(char* bytes) const noexcept { std::free(bytes); }
-  };
+  // Unused capacity that a taken string may have besides. Events wait in queues that count their
+  // bytes.
+  static constexpr std::size_t most_waste = 256;
 
   std::string_view borrowed_;
-  // An array, since realloc() moves it. NOLINTNEXTLINE(modernize-avoid-c-arrays)
-  std::unique_ptr<char[], Free> bytes_;
-  std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
+  std::string bytes_;
 };
 
-inline void SseBuffer::reserve(std::size_t capacity) {
-  void* const bytes = std::realloc(bytes_.get(), capacity);
-  if (bytes == nullptr) throw std::bad_alloc();
-  static_cast<void>(bytes_.release());  // realloc has freed or reused it
-  bytes_.reset(static_cast<char*>(bytes));
-  capacity_ = capacity;
+// A string that grows in place may double past what it was asked for.
+inline void SseBuffer::reserve(std::size_t size) {
+  std::string roomier;
+  roomier.reserve(size + spare);
+  roomier.append(bytes_);
+  bytes_.swap(roomier);
 }
 
-inline void SseBuffer::append(std::string_view bytes) noexcept {
+inline void SseBuffer::append(std::string_view bytes) {
   if (bytes.size() == 1) {
-    bytes_[size_] = bytes.front();  // a stream that arrives byte by byte
-  } else if (!bytes.empty()) {
-    std::memcpy(bytes_.get() + size_, bytes.data(), bytes.size());
+    bytes_.push_back(bytes.front());  // a stream that arrives byte by byte
+  } else {
+    bytes_.append(bytes);
   }
-  size_ += bytes.size();
 }
 
 inline void SseBuffer::borrow(std::string_view bytes) noexcept {
@@ -76,21 +73,31 @@ inline std::string_view SseBuffer::give_back() noexcept {
 inline void SseBuffer::swap(SseBuffer& other) noexcept {
   std::swap(borrowed_, other.borrowed_);
   bytes_.swap(other.bytes_);
-  std::swap(size_, other.size_);
-  std::swap(capacity_, other.capacity_);
 }
 
 inline void SseBuffer::recycle() noexcept {
   borrowed_ = {};
-  size_ = 0;
-  if (capacity_ > retained_capacity) release();
+  if (bytes_.capacity() > retained_capacity) {
+    release();
+  } else {
+    bytes_.clear();
+  }
 }
 
 inline void SseBuffer::release() noexcept {
   borrowed_ = {};
-  bytes_.reset();
-  size_ = 0;
-  capacity_ = 0;
+  std::string().swap(bytes_);
+}
+
+inline std::string SseBuffer::take() {
+  if (empty()) return {};
+  const std::size_t unused = bytes_.capacity() - bytes_.size();
+  if (!borrows() && unused >= spare && unused <= spare + most_waste)
+    return std::exchange(bytes_, std::string());
+  std::string copy;
+  copy.reserve(size() + spare);
+  copy.append(view());
+  return copy;
 }
 
 }  // namespace mcphttp

@@ -14,13 +14,20 @@
 
 namespace mcphttp {
 
-class SseParser::Machine {
+class SseMachine {
  public:
-  explicit Machine(SseParserOptions options);
+  using Status = SseParser::Status;
+  using FeedResult = SseParser::FeedResult;
+
+  explicit SseMachine(SseParserOptions options);
 
   FeedResult feed(std::string_view bytes, SseSink& sink);
   std::optional<SseUnfinishedEvent> take_unfinished();
   void reset(std::string last_event_id);
+
+  // For a sink that is being told of an event: its data, as SseBuffer::take() has it. The view that
+  // it was told of is then void.
+  std::string take_data() { return data_.take(); }
 
   std::string_view last_event_id() const noexcept { return last_event_id_; }
   std::optional<std::uint64_t> retry() const noexcept { return retry_; }
@@ -75,6 +82,7 @@ class SseParser::Machine {
   void store_digits(std::string_view chunk) noexcept;
   void append(SseBuffer& buffer, std::string_view chunk);
   void grow(SseBuffer& buffer, std::size_t needed);
+  void fit(SseBuffer& buffer, std::size_t more);
   void keep(SseBuffer& buffer);
   void clear_block() noexcept;
   void drop_block() noexcept;
@@ -90,7 +98,8 @@ class SseParser::Machine {
   std::size_t line_size_ = 0;  // bytes of the unfinished line that count
   // Bytes of the finished lines of the block that count; never over max_event_size_.
   std::size_t block_size_ = 0;
-  std::uint64_t number_ = 0;  // value of the digits of a retry line so far
+  std::size_t expected_size_ = 0;  // of the data of the next event that a cut has us keep
+  std::uint64_t number_ = 0;       // value of the digits of a retry line so far
 
   // Values of the block. Each is borrowed from the bytes being fed if it lies in them whole, and
   // between calls of feed() none is.

@@ -18,6 +18,10 @@ constexpr std::string_view default_type = "message";
 
 constexpr std::size_t smallest_capacity = 64;
 
+// Smaller than what allocators map by itself, which would be dear for an event that turns out
+// small.
+constexpr std::size_t most_expected = std::size_t{96} * 1024;
+
 // The longest of the names that are compared as a whole, its colon, and a byte beside it.
 constexpr std::size_t longest_common = std::string_view("event: ").size();
 
@@ -59,7 +63,7 @@ struct UnfinishedEventSink final : SseSink {
 }  // namespace
 
 // What is left of the bytes given to feed().
-struct SseParser::Machine::Input {
+struct SseMachine::Input {
   const char* at;
   const char* end;
 
@@ -67,12 +71,12 @@ struct SseParser::Machine::Input {
   std::size_t size() const noexcept { return static_cast<std::size_t>(end - at); }
 };
 
-SseParser::Machine::Machine(SseParserOptions options)
+SseMachine::SseMachine(SseParserOptions options)
     : max_event_size_(options.max_event_size),
       hands_out_comments_(options.comments),
       last_event_id_(std::move(options.last_event_id)) {}
 
-SseParser::FeedResult SseParser::Machine::feed(std::string_view bytes, SseSink& sink) {
+SseParser::FeedResult SseMachine::feed(std::string_view bytes, SseSink& sink) {
   Input in{bytes.data(), bytes.data() + bytes.size()};
   Status status = state_ == State::failed ? Status::event_too_large : Status::ok;
   while (status == Status::ok && !in.empty()) status = step(in, sink);
@@ -82,7 +86,7 @@ SseParser::FeedResult SseParser::Machine::feed(std::string_view bytes, SseSink& 
   return {bytes.size() - in.size(), status};
 }
 
-std::optional<SseUnfinishedEvent> SseParser::Machine::take_unfinished() {
+std::optional<SseUnfinishedEvent> SseMachine::take_unfinished() {
   std::string id = last_event_id_;
   const std::optional<std::uint64_t> retry = retry_;
   UnfinishedEventSink sink;
@@ -93,14 +97,14 @@ std::optional<SseUnfinishedEvent> SseParser::Machine::take_unfinished() {
   return std::move(sink.event);
 }
 
-void SseParser::Machine::reset(std::string last_event_id) {
+void SseMachine::reset(std::string last_event_id) {
   drop_block();
   state_ = State::stream_start;
   last_event_id_ = std::move(last_event_id);
 }
 
 // Consumes a byte or more, or changes the state. `in` is not empty.
-inline SseParser::Status SseParser::Machine::step(Input& in, SseSink& sink) {
+inline SseParser::Status SseMachine::step(Input& in, SseSink& sink) {
   switch (state_) {
     case State::stream_start:
       begin_stream(in);
@@ -127,12 +131,12 @@ inline SseParser::Status SseParser::Machine::step(Input& in, SseSink& sink) {
 }
 
 // One BOM is not part of the stream. It can be cut like a name, so it is matched like one.
-inline void SseParser::Machine::begin_stream(const Input& in) noexcept {
+inline void SseMachine::begin_stream(const Input& in) noexcept {
   state_ = State::line_start;
   if (*in.at == name_of(Field::bom).front()) begin_name(Field::bom);
 }
 
-inline SseParser::Status SseParser::Machine::begin_line(Input& in, SseSink& sink) {
+inline SseParser::Status SseMachine::begin_line(Input& in, SseSink& sink) {
   const char first = *in.at;
   if (is_line_end(first)) {
     end_line(in);
@@ -150,7 +154,7 @@ inline SseParser::Status SseParser::Machine::begin_line(Input& in, SseSink& sink
 
 // The names of nearly all lines; where the one in hand is whole, and a byte beside it, there is no
 // need to go through it state by state.
-inline bool SseParser::Machine::pass_common_name(Input& in) noexcept {
+inline bool SseMachine::pass_common_name(Input& in) noexcept {
   if (in.size() < longest_common) return false;
   const auto pass_name = [&](Field field, std::string_view with_colon) {
     if (std::memcmp(in.at, with_colon.data(), with_colon.size()) != 0) return false;
@@ -163,20 +167,20 @@ inline bool SseParser::Machine::pass_common_name(Input& in) noexcept {
 }
 
 // From the colon on.
-inline SseParser::Status SseParser::Machine::read_common_line(Input& in) {
+inline SseParser::Status SseMachine::read_common_line(Input& in) {
   if (open_value(in) != Status::ok) return Status::event_too_large;
   if (*in.at == ' ') ++in.at;
   state_ = State::value;
   return Status::ok;
 }
 
-inline void SseParser::Machine::begin_name(Field field) noexcept {
+inline void SseMachine::begin_name(Field field) noexcept {
   state_ = State::name;
   field_ = field;
   matched_ = 0;
 }
 
-inline SseParser::Status SseParser::Machine::read_name(Input& in) {
+inline SseParser::Status SseMachine::read_name(Input& in) {
   const std::string_view name = name_of(field_);
   const std::size_t size = shared_prefix(name.substr(matched_), {in.at, in.size()});
   matched_ += size;
@@ -189,7 +193,7 @@ inline SseParser::Status SseParser::Machine::read_name(Input& in) {
 }
 
 // The next byte does not continue the name.
-inline SseParser::Status SseParser::Machine::end_name(Input& in) {
+inline SseParser::Status SseMachine::end_name(Input& in) {
   const bool known = matched_ == name_of(field_).size() && field_ != Field::other;
   if (known && (*in.at == ':' || is_line_end(*in.at))) return open_value(in);
   const std::size_t uncounted = field_ == Field::retry ? 0 : matched_;
@@ -199,7 +203,7 @@ inline SseParser::Status SseParser::Machine::end_name(Input& in) {
 }
 
 // At the colon, or at the end of a line that is only a name: its value is empty.
-inline SseParser::Status SseParser::Machine::open_value(Input& in) {
+inline SseParser::Status SseMachine::open_value(Input& in) {
   digits_ = Digits::none;
   number_ = 0;
   if (field_ == Field::data && has_data_) {
@@ -211,7 +215,7 @@ inline SseParser::Status SseParser::Machine::open_value(Input& in) {
   return state_ == State::value_start ? pass(in, 1) : Status::ok;
 }
 
-inline SseParser::Status SseParser::Machine::read_value(Input& in) {
+inline SseParser::Status SseMachine::read_value(Input& in) {
   const char* const begin = in.at;
   const char* const end = find_line_end(in.at, in.end);
   const std::string_view chunk(begin, static_cast<std::size_t>(end - begin));
@@ -225,7 +229,7 @@ inline SseParser::Status SseParser::Machine::read_value(Input& in) {
   return Status::ok;
 }
 
-inline SseParser::Status SseParser::Machine::read_comment(Input& in, SseSink& sink) {
+inline SseParser::Status SseMachine::read_comment(Input& in, SseSink& sink) {
   const char* const begin = in.at;
   const std::size_t room = hands_out_comments_ ? comment_piece - value_.size() : in.size();
   in.at = find_line_end(begin, begin + std::min(in.size(), room));
@@ -241,7 +245,7 @@ inline SseParser::Status SseParser::Machine::read_comment(Input& in, SseSink& si
 }
 
 // A CR ends the line at once; an LF that follows, now or later, is dropped.
-inline void SseParser::Machine::end_line(Input& in) noexcept {
+inline void SseMachine::end_line(Input& in) noexcept {
   const bool is_cr = *in.at++ == '\r';
   state_ = is_cr && in.empty() ? State::after_cr : State::line_start;
   if (is_cr && !in.empty() && *in.at == '\n') ++in.at;
@@ -249,14 +253,14 @@ inline void SseParser::Machine::end_line(Input& in) noexcept {
 
 // Consumes bytes of a name, a colon or the space after it. They count only in a retry line, of
 // which every byte does.
-inline SseParser::Status SseParser::Machine::pass(Input& in, std::size_t size) {
+inline SseParser::Status SseMachine::pass(Input& in, std::size_t size) {
   if (field_ == Field::retry) return consume(in, size);
   in.at += size;
   return Status::ok;
 }
 
 // Consumes bytes that count, up to the first one over the limit.
-inline SseParser::Status SseParser::Machine::consume(Input& in, std::size_t size) {
+inline SseParser::Status SseMachine::consume(Input& in, std::size_t size) {
   const std::size_t room = room_left();
   if (size > room) return fail(in, room + 1);
   line_size_ += size;
@@ -265,24 +269,24 @@ inline SseParser::Status SseParser::Machine::consume(Input& in, std::size_t size
 }
 
 // Counts bytes that the next byte of the input shows to count.
-inline SseParser::Status SseParser::Machine::charge(Input& in, std::size_t size) {
+inline SseParser::Status SseMachine::charge(Input& in, std::size_t size) {
   if (size > room_left()) return fail(in, 1);
   line_size_ += size;
   return Status::ok;
 }
 
-inline std::size_t SseParser::Machine::room_left() const noexcept {
+inline std::size_t SseMachine::room_left() const noexcept {
   return max_event_size_ - block_size_ - line_size_;
 }
 
-SseParser::Status SseParser::Machine::fail(Input& in, std::size_t consumed) {
+SseParser::Status SseMachine::fail(Input& in, std::size_t consumed) {
   in.at += consumed;
   drop_block();
   state_ = State::failed;
   return Status::event_too_large;
 }
 
-inline void SseParser::Machine::store(std::string_view chunk) {
+inline void SseMachine::store(std::string_view chunk) {
   switch (field_) {
     case Field::data:
       return append(data_, chunk);
@@ -297,7 +301,7 @@ inline void SseParser::Machine::store(std::string_view chunk) {
   }
 }
 
-inline void SseParser::Machine::store_digits(std::string_view chunk) noexcept {
+inline void SseMachine::store_digits(std::string_view chunk) noexcept {
   constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
   for (const char c : chunk) {
     if (c < '0' || c > '9') digits_ = Digits::spoiled;
@@ -309,30 +313,39 @@ inline void SseParser::Machine::store_digits(std::string_view chunk) noexcept {
 }
 
 // Appends bytes that are already counted.
-inline void SseParser::Machine::append(SseBuffer& buffer, std::string_view chunk) {
+inline void SseMachine::append(SseBuffer& buffer, std::string_view chunk) {
   const std::size_t needed = buffer.size() + chunk.size();
   if (needed > buffer.capacity()) grow(buffer, needed);
   buffer.append(chunk);
 }
 
-// Capacity doubles, but stays within what the limit can still let in.
-void SseParser::Machine::grow(SseBuffer& buffer, std::size_t needed) {
-  const std::size_t wanted = std::max({needed, 2 * buffer.capacity(), smallest_capacity});
+// Capacity doubles, but stays within what the limit can still let in. The data of an event begins
+// with as much as that of the event before took, since events of a stream are alike.
+void SseMachine::grow(SseBuffer& buffer, std::size_t needed) {
+  const std::size_t expected = &buffer == &data_ ? expected_size_ : 0;
+  const std::size_t wanted = std::max({needed, 2 * buffer.capacity(), expected, smallest_capacity});
   buffer.reserve(std::min(wanted, std::max(needed + room_left(), smallest_capacity)));
 }
 
+// Makes room for `more` bytes, likely the last.
+void SseMachine::fit(SseBuffer& buffer, std::size_t more) {
+  const std::size_t size = buffer.size() + more;
+  if (size > buffer.capacity()) buffer.reserve(size);
+}
+
 // Copies what lies in bytes that are about to go.
-inline void SseParser::Machine::keep(SseBuffer& buffer) {
+inline void SseMachine::keep(SseBuffer& buffer) {
   if (buffer.borrows()) append(buffer, buffer.give_back());
 }
 
 // The line has ended, with `rest` after what is stored of its value, which takes effect.
-inline void SseParser::Machine::finish_field(std::string_view rest) {
+inline void SseMachine::finish_field(std::string_view rest) {
   switch (field_) {
     case Field::data:
       if (data_.empty()) {
         data_.borrow(rest);
       } else {
+        if (!has_data_) fit(data_, rest.size());
         append(data_, rest);
       }
       has_data_ = true;
@@ -360,7 +373,7 @@ inline void SseParser::Machine::finish_field(std::string_view rest) {
 }
 
 // A value takes the place of the one that an earlier line of the block has set.
-inline void SseParser::Machine::finish_value(SseBuffer& held, std::string_view rest) {
+inline void SseMachine::finish_value(SseBuffer& held, std::string_view rest) {
   const std::size_t replaced = held.size();
   if (value_.empty()) {
     held.borrow(rest);
@@ -372,17 +385,18 @@ inline void SseParser::Machine::finish_value(SseBuffer& held, std::string_view r
   block_size_ = block_size_ - replaced + held.size();
 }
 
-inline SseParser::Status SseParser::Machine::end_block(SseSink& sink) {
+inline SseParser::Status SseMachine::end_block(SseSink& sink) {
   if (has_id_) last_event_id_.assign(id_.view());
   if (!has_data_ && !has_id_ && !block_retry_ && type_.empty()) return Status::ok;
   const SseEvent event{type_.empty() ? default_type : type_.view(), data_.view(), last_event_id_,
                        has_id_, block_retry_};
+  if (!data_.empty() && !data_.borrows()) expected_size_ = std::min(data_.size(), most_expected);
   const Flow flow = has_data_ ? sink.on_event(event) : sink.on_block(event);
   clear_block();
   return status_of(flow);
 }
 
-void SseParser::Machine::clear_block() noexcept {
+void SseMachine::clear_block() noexcept {
   has_data_ = false;
   has_id_ = false;
   block_size_ = 0;
@@ -393,7 +407,7 @@ void SseParser::Machine::clear_block() noexcept {
 }
 
 // Forgets the block and the line under way, and gives back their memory.
-void SseParser::Machine::drop_block() noexcept {
+void SseMachine::drop_block() noexcept {
   clear_block();
   line_size_ = 0;
   data_.release();
@@ -402,7 +416,7 @@ void SseParser::Machine::drop_block() noexcept {
   value_.release();
 }
 
-inline std::string_view SseParser::Machine::name_of(Field field) noexcept {
+inline std::string_view SseMachine::name_of(Field field) noexcept {
   switch (field) {
     case Field::bom:
       return "\xEF\xBB\xBF";
@@ -420,7 +434,7 @@ inline std::string_view SseParser::Machine::name_of(Field field) noexcept {
   return {};
 }
 
-inline SseParser::Machine::Field SseParser::Machine::field_beginning_with(char first) noexcept {
+inline SseMachine::Field SseMachine::field_beginning_with(char first) noexcept {
   switch (first) {
     case 'd':
       return Field::data;
@@ -436,7 +450,7 @@ inline SseParser::Machine::Field SseParser::Machine::field_beginning_with(char f
 }
 
 SseParser::SseParser(SseParserOptions options)
-    : machine_(std::make_unique<Machine>(std::move(options))) {}
+    : machine_(std::make_unique<SseMachine>(std::move(options))) {}
 SseParser::SseParser(SseParser&& other) noexcept = default;
 SseParser& SseParser::operator=(SseParser&& other) noexcept = default;
 SseParser::~SseParser() = default;

@@ -85,6 +85,8 @@ struct SseUnfinishedEvent {
   std::string data;
 };
 
+class SseMachine;
+
 // The parser of one event stream, and of the streams that continue it after reset().
 //
 // Memory: at most 2 x (max_event_size + last_event_id().size()) + 64 KiB; the factor covers buffers
@@ -140,9 +142,7 @@ class MCPHTTP_EXPORT SseParser {
   void reset(std::string last_event_id);
 
  private:
-  class Machine;
-
-  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<SseMachine> machine_;
 };
 
 }  // namespace mcphttp

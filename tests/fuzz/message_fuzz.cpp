@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Result<Message> message = mcphttp::parse_message(std::string(text), max_depth, checker);
   if (message) check_message(*message, checker);
   const Result<std::vector<Message>> batch =
-      mcphttp::parse_batch(text, max_depth, max_messages, checker);
+      mcphttp::parse_batch(std::string(text), max_depth, max_messages, checker);
   require(!message || (batch && batch->size() == 1));
   if (batch) {
     require(!batch->empty() && batch->size() <= max_messages);

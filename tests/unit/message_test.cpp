@@ -32,7 +32,7 @@ Message must_parse(const std::string& text) {
 Result<std::vector<Message>> parse_batch(const std::string& text, std::size_t max_messages = 1000,
                                          std::size_t max_depth = usual_depth) {
   json::Checker checker;
-  return mcphttp::parse_batch(text, max_depth, max_messages, checker);
+  return mcphttp::parse_batch(std::string(text), max_depth, max_messages, checker);
 }
 
 }  // namespace

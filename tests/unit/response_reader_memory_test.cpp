@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "unit/response_reader_harness.hpp"
@@ -182,4 +183,45 @@ TEST_CASE("headers cost twice their limit at most: the head, and the copy handed
     REQUIRE(reading.reader.outcome());
   });
   CHECK(most <= 2 * limit + small_change);
+}
+
+TEST_CASE("an event that comes in pieces is held once, and no copy of it is made to check it") {
+  struct LastEvent final : ResponseSink {
+    std::optional<Event> event;
+    void on_head(ResponseHead&& /*head*/) override {}
+    Flow on_event(Event&& arrived) override {
+      event.emplace(std::move(arrived));
+      return Flow::proceed;
+    }
+    void on_message(Message&& /*message*/) override {}
+    void on_warning(Warning&& /*warning*/) override {}
+  };
+  const auto event = [](std::size_t size) {
+    return R"(data: {"jsonrpc":"2.0","method":"m","params":[")" + std::string(size, 'x') +
+           "\"]}\n\n";
+  };
+  json::Checker checker;
+  LastEvent last;
+  ReaderContext context = context_for();
+  context.limits.max_sse_event_size = 1024 * KiB;
+  ResponseReader reader(context, checker, last);
+  for (const std::string& line :
+       {std::string("HTTP/1.1 200 OK\r\n"), sse_type, std::string("\r\n")})
+    reader.read_header_line(line);
+  const auto peak_of_reading = [&](std::string_view bytes) {
+    last.event.reset();
+    return peak_of([&] {
+      for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), 16 * KiB)))
+        reader.read_body(bytes.substr(0, 16 * KiB));
+    });
+  };
+  const std::string large = event(1000 * KiB);
+  // While it grows, the old bytes and the new place are held at the same time.
+  CHECK(peak_of_reading(large) <= 2 * context.limits.max_sse_event_size + small_change);
+  CHECK(last.event->message() != nullptr);
+  const std::string small = event(60 * KiB);
+  peak_of_reading(small);
+  // Room for one that is like the one before is made at once.
+  CHECK(peak_of_reading(small) <= small.size() + small_change);
+  CHECK(last.event->message() != nullptr);
 }
