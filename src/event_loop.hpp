@@ -40,6 +40,7 @@ class CompletionListener {
 
 // What a blocked caller waits for. Guarded by LoopCore::mutex().
 struct Waiter {
+  const std::thread::id thread = std::this_thread::get_id();
   std::condition_variable wake;
   bool ready = false;
 };

@@ -13,6 +13,11 @@ namespace {
 constexpr std::size_t holder = 512;
 static_assert(sizeof(Inbox::Item) + json::padding + 4 * sizeof(void*) <= holder);
 
+// What is put aside for a reader who drives the loop itself before libcurl, which reads on for as
+// long as there is something to read, is made to give the thread back. More would only be cold, and
+// in new memory, by the time it is read.
+constexpr std::size_t enough_for_driver = std::size_t{64} * 1024;
+
 std::size_t cost(const Event& event) {
   return holder + event.type().size() + event.data().size() + event.last_event_id().size();
 }
@@ -87,7 +92,8 @@ void Inbox::refuse(Error error) {
 Flow Inbox::put(Item item) {
   const std::lock_guard lock(loop().mutex());
   push(std::move(item));
-  upstream_paused_ = !ended_ && queued_size_ > options_->limits.max_queued_size;
+  upstream_paused_ = !ended_ && (queued_size_ > options_->limits.max_queued_size ||
+                                 (queued_size_ >= enough_for_driver && is_driver_served()));
   return upstream_paused_ ? Flow::pause : Flow::proceed;
 }
 
@@ -117,6 +123,10 @@ void Inbox::replace_end(ExchangeEnd end) {
   loop().enqueue([weak = upstream_] {
     if (const auto upstream = weak.lock()) upstream->stop();
   });
+}
+
+bool Inbox::is_driver_served() const {
+  return waiter_ != nullptr && waiter_->ready && waiter_->thread == std::this_thread::get_id();
 }
 
 bool Inbox::is_held() const { return held_ >= max_held && !ended_; }

@@ -9,6 +9,7 @@
 #include <mcphttp/client.hpp>
 
 #include "helpers.hpp"
+#include "support/memory.hpp"
 
 using namespace mcphttp;
 using namespace mcphttp::test;
@@ -405,4 +406,26 @@ TEST_CASE("an event larger than libcurl's buffer survives a pause in the middle 
   auto answer = response->events()->next();
   REQUIRE(answer);
   CHECK(answer->is_response());
+}
+
+TEST_CASE(
+    "little waits for a reader who drives the loop, however much may and however fast it comes") {
+  ScriptedServer server([](Connection& connection, const Request&) {
+    begin_stream(connection);
+    std::string bytes;
+    for (int i = 0; i < 200; ++i) bytes += event(std::string(10'000, 'x'));
+    write_for_ever(connection, chunk(bytes));
+  });
+  auto options = options_for(server);
+  options.limits.max_queued_size = unlimited;
+  Transport transport = make_transport(options);
+  auto response = transport.post(call_json(1));
+  REQUIRE(response);
+  REQUIRE(response->events()->next());
+  REQUIRE(reset_peak_rss());
+  const std::size_t before = peak_rss_bytes();
+  for (int i = 0; i < 5000; ++i) {
+    if (!response->events()->next()) FAIL("the stream has ended");
+  }
+  if (!built_with_sanitizers()) CHECK(peak_rss_bytes() < before + 1024 * 1024);
 }
