@@ -14,13 +14,20 @@ namespace mcphttp {
 namespace {
 
 // What takes many times the memory of its text is counted against the limit of the text.
+bool is_within(json::Value result, std::size_t limit) {
+  const std::size_t left = limit - std::min(limit, result.raw().size());
+  // An element has a comma or bracket behind it: most results need not be counted.
+  const std::size_t most = result.raw().size() / 2;
+  return most <= left / element_holder || count_elements(result) <= left / element_holder;
+}
+
 template <class To>
 auto convert(const Result<Message>& answer, const ResponseLimits& limits, To to)
     -> Result<decltype(to(json::Value()))> {
   if (!answer) return tl::unexpected(answer.error());
   const json::Value result(answer->result());
   const std::size_t limit = std::max(limits.max_json_response_size, limits.max_sse_event_size);
-  if (element_holder * count_elements(result) > limit - std::min(limit, result.raw().size())) {
+  if (!is_within(result, limit)) {
     Error error =
         usage_error(ErrorCode::json_too_large,
                     fmt::format("max_json_response_size ({} bytes) exceeded by the elements of a "

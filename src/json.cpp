@@ -8,8 +8,15 @@
 namespace mcphttp::json {
 namespace {
 
-constexpr std::string_view white_space = " \t\n\r";
 constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
+
+// A plain loop over these beats a search in a set: values are short, and mostly stand side by side.
+constexpr bool is_white_space(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+constexpr bool ends_scalar(char c) noexcept {
+  return c == ',' || c == ']' || c == '}' || is_white_space(c);
+}
 
 // The end of the array or object that begins at text[0].
 std::size_t container_end(std::string_view text) noexcept {
@@ -36,11 +43,12 @@ std::size_t value_end(std::string_view text) noexcept {
     const std::size_t quote = find_closing_quote(text, 1);
     return quote == std::string_view::npos ? text.size() : quote + 1;
   }
-  return std::min(text.find_first_of(",]} \t\n\r"), text.size());
+  const auto* const end = std::find_if(text.begin(), text.end(), ends_scalar);
+  return static_cast<std::size_t>(end - text.begin());
 }
 
 std::string_view skip_white_space(std::string_view text) noexcept {
-  text.remove_prefix(std::min(text.find_first_not_of(white_space), text.size()));
+  while (!text.empty() && is_white_space(text.front())) text.remove_prefix(1);
   return text;
 }
 
@@ -182,8 +190,8 @@ bool is_plain_ascii(char c) noexcept {
 
 std::string_view trim(std::string_view text) noexcept {
   text = skip_white_space(text);
-  const std::size_t last = text.find_last_not_of(white_space);
-  return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  while (!text.empty() && is_white_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 std::size_t find_closing_quote(std::string_view text, std::size_t begin) noexcept {
@@ -198,6 +206,7 @@ std::size_t find_closing_quote(std::string_view text, std::size_t begin) noexcep
 }
 
 std::string RawString::unescaped() const {
+  if (!has_escapes()) return std::string(raw_);
   std::string out;
   out.reserve(raw_.size());
   for (std::string_view rest = raw_; !rest.empty();) {
@@ -208,6 +217,9 @@ std::string RawString::unescaped() const {
 }
 
 bool RawString::equals(std::string_view text) const noexcept {
+  // An escape is longer than what it stands for.
+  if (raw_.size() < text.size()) return false;
+  if (!has_escapes()) return raw_ == text;
   const auto take_equal = [&text](std::string_view piece) {
     if (text.substr(0, piece.size()) != piece) return false;
     text.remove_prefix(piece.size());
@@ -293,13 +305,13 @@ bool Cursor::next() noexcept {
   if (rest_.empty()) return false;
   if (in_object_) {
     const std::size_t size = value_end(rest_);
-    name_ = Value(rest_.substr(0, size)).string();
+    name_ = RawString(rest_.substr(1, size - 2));
     rest_ = skip_white_space(rest_.substr(size));
     rest_.remove_prefix(std::min<std::size_t>(1, rest_.size()));  // the colon
     rest_ = skip_white_space(rest_);
   }
   const std::size_t size = value_end(rest_);
-  value_ = Value(rest_.substr(0, size));
+  value_.raw_ = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return true;
 }

@@ -2,6 +2,8 @@
 // library; the only room that knows simdjson, and that in one file.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -84,6 +86,7 @@ class Value {
   std::optional<double> as_double() const noexcept;
 
  private:
+  friend class Cursor;
   std::string_view raw_ = "null";
 };
 
@@ -109,6 +112,24 @@ template <class Visit>
 void Value::for_each_member(Visit visit) const {
   if (type() != Type::object) return;
   for (Cursor members(*this); members.next();) visit(members.name(), members.value());
+}
+
+// What find() gives for each of `names`, in one pass over the members; null for those that are
+// absent.
+template <std::size_t Count>
+std::array<Value, Count> find_members(Value object,
+                                      const std::array<std::string_view, Count>& names) {
+  std::array<Value, Count> found;
+  std::bitset<Count> known;
+  object.for_each_member([&](RawString name, Value value) {
+    for (std::size_t i = 0; i < Count; ++i) {
+      if (known[i] || name != names[i]) continue;
+      known.set(i);
+      found[i] = value;
+      return;
+    }
+  });
+  return found;
 }
 
 template <class Visit>

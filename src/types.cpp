@@ -1,34 +1,49 @@
 #include "types.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mcphttp {
 namespace {
 
+std::string text_of(json::Value value) {
+  return value.type() == json::Type::string ? value.string().unescaped() : std::string();
+}
+
+std::string raw_of(json::Value value, json::Type type) {
+  return value.type() == type ? std::string(value.raw()) : std::string();
+}
+
+template <class... Names>
+auto members(json::Value object, Names... names) {
+  return json::find_members<sizeof...(names)>(object, {names...});
+}
+
 ContentBlock to_content_block(json::Value block) {
+  const auto [type, text, data, mime_type, uri, name, resource] =
+      members(block, "type", "text", "data", "mimeType", "uri", "name", "resource");
   ContentBlock content;
-  content.type = text_member(block, "type");
-  // An embedded resource has its text, blob and URI one level down.
-  const auto resource = content.type == "resource" ? block.find("resource") : std::nullopt;
-  const json::Value body = resource.value_or(block);
-  content.text = text_member(body, "text");
-  content.data = text_member(body, resource ? "blob" : "data");
-  content.mime_type = text_member(body, "mimeType");
-  content.uri = text_member(body, "uri");
-  content.name = text_member(block, "name");
+  content.type = text_of(type);
+  content.name = text_of(name);
   content.json = std::string(block.raw());
+  if (content.type == "resource" && resource.type() != json::Type::null) {
+    // An embedded resource has its text, blob and URI one level down.
+    const auto [inner_text, blob, inner_type, inner_uri] =
+        members(resource, "text", "blob", "mimeType", "uri");
+    content.text = text_of(inner_text);
+    content.data = text_of(blob);
+    content.mime_type = text_of(inner_type);
+    content.uri = text_of(inner_uri);
+  } else {
+    content.text = text_of(text);
+    content.data = text_of(data);
+    content.mime_type = text_of(mime_type);
+    content.uri = text_of(uri);
+  }
   return content;
 }
 
-bool flag_member(json::Value object, std::string_view name) {
-  const auto value = object.find(name);
-  return value && value->as_bool().value_or(false);
-}
-
-std::string raw_member(json::Value object, std::string_view name, json::Type type) {
-  const auto value = object.find(name);
-  return value && value->type() == type ? std::string(value->raw()) : std::string();
-}
+bool flag_of(json::Value value) { return value.as_bool().value_or(false); }
 
 static_assert(std::max({sizeof(Tool), sizeof(Resource), sizeof(ResourceTemplate), sizeof(Prompt),
                         sizeof(ContentBlock), sizeof(ResourceContents), sizeof(PromptMessage)}) <=
@@ -48,85 +63,85 @@ std::size_t count_elements(json::Value result) {
 }
 
 std::string object_member(json::Value object, std::string_view name) {
-  return raw_member(object, name, json::Type::object);
+  return raw_of(object.find(name).value_or(json::Value()), json::Type::object);
 }
 
 std::string text_member(json::Value object, std::string_view name) {
-  const auto value = object.find(name);
-  return value ? value->as_string().value_or("") : std::string();
+  return text_of(object.find(name).value_or(json::Value()));
 }
 
 Tool to_tool(json::Value definition) {
-  Tool tool;
-  tool.name = text_member(definition, "name");
-  tool.title = text_member(definition, "title");
-  tool.description = text_member(definition, "description");
-  tool.input_schema = object_member(definition, "inputSchema");
-  tool.output_schema = object_member(definition, "outputSchema");
-  tool.annotations = object_member(definition, "annotations");
-  tool.json = std::string(definition.raw());
-  return tool;
+  const auto [name, title, description, input, output, annotations] = members(
+      definition, "name", "title", "description", "inputSchema", "outputSchema", "annotations");
+  return {text_of(name),
+          text_of(title),
+          text_of(description),
+          raw_of(input, json::Type::object),
+          raw_of(output, json::Type::object),
+          raw_of(annotations, json::Type::object),
+          std::string(definition.raw())};
 }
 
 ToolResult to_tool_result(json::Value result) {
+  const auto [content, structured_content, is_error] =
+      members(result, "content", "structuredContent", "isError");
   ToolResult typed;
-  if (const auto content = result.find("content")) {
-    content->for_each_element(
-        [&typed](json::Value block) { typed.content.push_back(to_content_block(block)); });
-  }
-  typed.structured_content = object_member(result, "structuredContent");
-  typed.is_error = flag_member(result, "isError");
+  content.for_each_element(
+      [&typed](json::Value block) { typed.content.push_back(to_content_block(block)); });
+  typed.structured_content = raw_of(structured_content, json::Type::object);
+  typed.is_error = flag_of(is_error);
   typed.json = std::string(result.raw());
   return typed;
 }
 
 Resource to_resource(json::Value resource) {
-  return {text_member(resource, "uri"),      text_member(resource, "name"),
-          text_member(resource, "title"),    text_member(resource, "description"),
-          text_member(resource, "mimeType"), std::string(resource.raw())};
+  const auto [uri, name, title, description, mime_type] =
+      members(resource, "uri", "name", "title", "description", "mimeType");
+  return {text_of(uri),         text_of(name),      text_of(title),
+          text_of(description), text_of(mime_type), std::string(resource.raw())};
 }
 
 ResourceTemplate to_resource_template(json::Value resource) {
-  return {text_member(resource, "uriTemplate"), text_member(resource, "name"),
-          text_member(resource, "title"),       text_member(resource, "description"),
-          text_member(resource, "mimeType"),    std::string(resource.raw())};
+  const auto [uri, name, title, description, mime_type] =
+      members(resource, "uriTemplate", "name", "title", "description", "mimeType");
+  return {text_of(uri),         text_of(name),      text_of(title),
+          text_of(description), text_of(mime_type), std::string(resource.raw())};
 }
 
 ResourceContents to_resource_contents(json::Value contents) {
-  return {text_member(contents, "uri"), text_member(contents, "mimeType"),
-          text_member(contents, "text"), text_member(contents, "blob"),
+  const auto [uri, mime_type, text, blob] = members(contents, "uri", "mimeType", "text", "blob");
+  return {text_of(uri), text_of(mime_type), text_of(text), text_of(blob),
           std::string(contents.raw())};
 }
 
 Prompt to_prompt(json::Value prompt) {
-  return {text_member(prompt, "name"), text_member(prompt, "title"),
-          text_member(prompt, "description"), raw_member(prompt, "arguments", json::Type::array),
+  const auto [name, title, description, arguments] =
+      members(prompt, "name", "title", "description", "arguments");
+  return {text_of(name), text_of(title), text_of(description), raw_of(arguments, json::Type::array),
           std::string(prompt.raw())};
 }
 
 PromptResult to_prompt_result(json::Value result) {
+  const auto [description, messages] = members(result, "description", "messages");
   PromptResult typed;
-  typed.description = text_member(result, "description");
-  if (const auto messages = result.find("messages")) {
-    messages->for_each_element([&typed](json::Value message) {
-      typed.messages.push_back({text_member(message, "role"),
-                                to_content_block(message.find("content").value_or(json::Value()))});
-    });
-  }
+  typed.description = text_of(description);
+  messages.for_each_element([&typed](json::Value message) {
+    const auto [role, content] = members(message, "role", "content");
+    typed.messages.push_back({text_of(role), to_content_block(content)});
+  });
   typed.json = std::string(result.raw());
   return typed;
 }
 
 Completion to_completion(json::Value result) {
+  const auto [values, total, has_more] =
+      members(result.find("completion").value_or(json::Value()), "values", "total", "hasMore");
   Completion completion;
-  const json::Value body = result.find("completion").value_or(json::Value());
-  if (const auto values = body.find("values")) {
-    values->for_each_element([&completion](json::Value value) {
-      if (auto text = value.as_string()) completion.values.push_back(std::move(*text));
-    });
-  }
-  if (const auto total = body.find("total")) completion.total = total->as_int64();
-  completion.has_more = flag_member(body, "hasMore");
+  values.for_each_element([&completion](json::Value value) {
+    if (auto text = value.as_string()) completion.values.push_back(std::move(*text));
+  });
+  completion.total = total.as_int64();
+  completion.has_more = flag_of(has_more);
   return completion;
 }
 

@@ -539,6 +539,15 @@ TEST_CASE("members are found by their unescaped name, the first one wins") {
   CHECK(names == "a b} c a d ");
 }
 
+TEST_CASE("several members are found in one pass, as one by one") {
+  const json::Value object(R"({"b":1,"\u0061":null,"a":2,"other":3,"b":4})");
+  const auto [a, b, absent] = json::find_members<3>(object, {"a", "b", "absent"});
+  CHECK(a.type() == json::Type::null);
+  CHECK(b.raw() == "1");
+  CHECK(absent.type() == json::Type::null);
+  CHECK(json::find_members<1>(json::Value("[1]"), {"a"})[0].type() == json::Type::null);
+}
+
 TEST_CASE("elements are visited in order") {
   const std::string text = " [ 1 , \"a,]\" ,[],{ \"x\" : [ 2 ] }, null ] ";
   std::string seen;
