@@ -74,6 +74,7 @@ LoopCore::~LoopCore() {
   tasks_.clear();
   pending_starts_.clear();
   retired_.clear();
+  handles_.clear();
   curl_multi_cleanup(multi_);
 }
 

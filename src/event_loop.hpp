@@ -22,6 +22,7 @@
 #include <mcphttp/event_loop.hpp>
 
 #include "deadline.hpp"
+#include "handle_pool.hpp"
 #include "json.hpp"
 #include "poller.hpp"
 
@@ -116,6 +117,7 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   DeadlineQueue& driven_deadlines() noexcept { return driven_deadlines_; }
   DeadlineQueue& wall_deadlines() noexcept { return wall_deadlines_; }
   json::Checker& checker() noexcept { return checker_; }
+  HandlePool& handles() noexcept { return handles_; }
 
  private:
   struct Draining {
@@ -164,6 +166,7 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   json::Checker checker_;
 
   // Loop context.
+  HandlePool handles_;
   DeadlineQueue driven_deadlines_;
   DeadlineQueue wall_deadlines_;
   std::optional<TimePoint> curl_timer_;

@@ -86,19 +86,18 @@ void Exchange::stop() {
 }
 
 void Exchange::send() {
-  std::vector<std::string> header_lines = request_.header_lines;
+  std::vector<std::string> header_lines = Session::header_lines(request_.session);
   if (request_.body != nullptr) {
     header_lines.insert(header_lines.end(), request_.message_header_lines.begin(),
                         request_.message_header_lines.end());
   }
-  for (std::string& line : Session::header_lines(request_.session))
-    header_lines.push_back(std::move(line));
   if (!request_.context.last_event_id.empty()) {
     header_lines.push_back("Last-Event-ID: " + request_.context.last_event_id);
   }
   if (!credential_.header.empty()) header_lines.push_back("Authorization: " + credential_.header);
   TransferRequest request{request_.method,
                           http::to_string(request_.url),
+                          request_.header_lines,
                           std::move(header_lines),
                           request_.body,
                           request_.context,

@@ -38,8 +38,8 @@ enum class Reopening {
 struct ExchangeRequest {
   std::string method;
   http::Url url;
-  std::vector<std::string>
-      header_lines;  // but for those of session, credentials and resumption, which may change
+  // But for those of session, credentials and resumption, which may change.
+  HeaderLines header_lines;
   std::vector<std::string> message_header_lines;  // that mirror the message
   std::shared_ptr<const std::string> body;        // null: none
   ReaderContext context;
@@ -55,7 +55,7 @@ struct ExchangeRequest {
   Reopening reopening = Reopening::never;
   // Makes the request that opens a broken subscription anew; null: a GET takes the stream up again.
   std::function<NextRequest()> renew;
-  std::vector<std::string> stream_header_lines;  // of the GET that opens a stream again
+  HeaderLines stream_header_lines;  // of the GET that opens a stream again
   std::chrono::milliseconds stream_headers_time{0};
   Session::Snapshot session;
   std::weak_ptr<SessionKeeper> keeper;         // none: a lost session is the caller's affair

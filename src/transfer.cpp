@@ -21,6 +21,9 @@ constexpr std::chrono::milliseconds default_drain_time{200};
 constexpr std::size_t drain_size = std::size_t{64} * 1024;
 
 constexpr long receive_buffer = 64L * 1024;
+
+// libcurl keeps the header lines of an answer with its handle: one that had many is not kept.
+constexpr std::size_t kept_header_size = std::size_t{4} * 1024;
 constexpr std::size_t shown_error_size = 200;
 
 // libcurl's own connect timer must not come before ours; 0 would mean its default.
@@ -86,8 +89,7 @@ Transfer::Transfer(LoopCore& loop, TransferRequest request, TransferOwner& owner
       deadline_(loop.driven_deadlines(), [this] { on_deadline(); }) {}
 
 Transfer::~Transfer() {
-  if (easy_ != nullptr) curl_easy_cleanup(easy_);
-  curl_slist_free_all(header_list_);
+  if (is_reusable_) loop_.handles().give_back(std::move(handle_));
 }
 
 // --- Set up --------------------------------------------------------------------------------------
@@ -108,21 +110,30 @@ void Transfer::start() {
 }
 
 bool Transfer::configure() {
-  easy_ = curl_easy_init();
+  // Only a POST sets every option that a POST has set.
+  if (request_.method == "POST") handle_ = loop_.handles().take(request_.options);
+  const bool is_new = handle_ == nullptr;
+  if (is_new) handle_ = std::make_unique<EasyHandle>(request_.options);
+  easy_ = handle_->curl;
   if (easy_ == nullptr) return false;
+  if (is_new) configure_handle();
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, static_cast<CompletionListener*>(this));
-  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
+  return configure_request();
+}
+
+// What stays the same for all requests with these options.
+void Transfer::configure_handle() {
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, handle_->error_text.data());
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
-  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
-  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Transfer::on_request_ready);
-  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_open_socket);
   configure_connection();
-  return configure_request();
 }
 
 void Transfer::configure_connection() {
@@ -131,7 +142,6 @@ void Transfer::configure_connection() {
     if (!value.empty()) curl_easy_setopt(easy_, option, value.c_str());
   };
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
-  configure_http_version();
   // Following would send our headers to other origins; the exchange follows by hand.
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, connect_never_ms);
@@ -139,10 +149,8 @@ void Transfer::configure_connection() {
   curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(easy_, CURLOPT_MAXAGE_CONN,
-                   static_cast<long>(request_.max_connection_idle.count()));
 
-  const char* built_in_roots = curl_version_info(CURLVERSION_NOW)->cainfo;
+  static const char* const built_in_roots = curl_version_info(CURLVERSION_NOW)->cainfo;
   set_text(CURLOPT_CAINFO, options.ca_file);
   // With a directory set as well, libcurl parses and keeps all roots anew for each connection.
   if (!options.ca_file.empty() || built_in_roots != nullptr) {
@@ -162,14 +170,17 @@ void Transfer::configure_http_version() {
   if (request_.http2) {
     const bool is_secure = request_.url.compare(0, 6, "https:") == 0;
     version = is_secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
-    // Rather wait for a connection that others are opening than open one more.
-    curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, 1L);
   }
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, version);
+  // Rather wait for a connection that others are opening than open one more.
+  curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, request_.http2 ? 1L : 0L);
 }
 
 bool Transfer::configure_request() {
   curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_MAXAGE_CONN,
+                   static_cast<long>(request_.max_connection_idle.count()));
+  configure_http_version();
   if (request_.method == "GET" && request_.body == nullptr) {
     curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);
     // A stream keeps its connection for long. To look through those of all other streams for one to
@@ -185,12 +196,19 @@ bool Transfer::configure_request() {
                      static_cast<curl_off_t>(request_.body->size()));
     curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.body->data());
   }
-  for (const std::string& line : request_.header_lines) {
-    curl_slist* longer = curl_slist_append(header_list_, line.c_str());
-    if (longer == nullptr) return false;
-    header_list_ = longer;
+  list_header_lines();
+  return curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_.data()) == CURLE_OK;
+}
+
+// libcurl reads its list of lines and never writes to it, so that they need not be copied.
+void Transfer::list_header_lines() {
+  header_list_.reserve(request_.usual_header_lines->size() + request_.own_header_lines.size());
+  for (const auto* lines : {request_.usual_header_lines.get(), &request_.own_header_lines}) {
+    for (const std::string& line : *lines) {
+      header_list_.push_back({const_cast<char*>(line.c_str()), nullptr});
+    }
   }
-  return curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_) == CURLE_OK;
+  for (std::size_t i = 1; i < header_list_.size(); ++i) header_list_[i - 1].next = &header_list_[i];
 }
 
 // --- What libcurl calls. No exception may pass through it. ---------------------------------------
@@ -290,6 +308,8 @@ std::size_t Transfer::drain(std::size_t size) {
 
 void Transfer::on_complete(CURLcode code) {
   added_ = false;
+  is_reusable_ =
+      code == CURLE_OK && request_.method == "POST" && reader_.header_bytes() <= kept_header_size;
   if (owner_ != nullptr) {
     if (out_of_memory_) {
       reader_.finish_broken(failure(CURLE_OUT_OF_MEMORY));
@@ -456,8 +476,8 @@ Error Transfer::failure(CURLcode code) {
     error.code = code_before_response(code);
   }
   error.detail = curl_easy_strerror(code);
-  if (explains_itself(error.code) && error_text_[0] != '\0') {
-    error.detail = text::escape_printable(error_text_.data(), shown_error_size);
+  if (explains_itself(error.code) && handle_->error_text[0] != '\0') {
+    error.detail = text::escape_printable(handle_->error_text.data(), shown_error_size);
   } else if (code == CURLE_ABORTED_BY_CALLBACK) {
     error.detail = "a kept connection was closed unanswered; the request was not sent again";
   }

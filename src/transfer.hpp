@@ -2,7 +2,6 @@
 // libcurl's easy interface is here. Loop context throughout.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -17,9 +16,12 @@
 
 #include "deadline.hpp"
 #include "event_loop.hpp"
+#include "handle_pool.hpp"
 #include "response_reader.hpp"
 
 namespace mcphttp {
+
+using HeaderLines = std::shared_ptr<const std::vector<std::string>>;
 
 // Times of one transfer, resolved: 0 means none.
 struct TransferTimes {
@@ -36,7 +38,9 @@ bool can_speak_http2() noexcept;
 struct TransferRequest {
   std::string method;
   std::string url;
-  std::vector<std::string> header_lines;    // complete "Name: value" lines, checked
+  // Complete "Name: value" lines, checked: those of every request of the kind, and its own.
+  HeaderLines usual_header_lines;
+  std::vector<std::string> own_header_lines;
   std::shared_ptr<const std::string> body;  // nullptr for none
   ReaderContext context;
   TransferTimes times;
@@ -103,9 +107,11 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
   void on_loop_end() override { close(); }
 
   bool configure();
+  void configure_handle();
   void configure_connection();
   void configure_http_version();
   bool configure_request();
+  void list_header_lines();
   std::size_t take_header(std::string_view line);
   std::size_t take_body(std::string_view bytes);
   std::size_t drain(std::size_t size);
@@ -142,10 +148,11 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
   std::optional<TimePoint> connected_at_;
   std::optional<TimePoint> headers_at_;
 
-  CURL* easy_ = nullptr;
-  curl_slist* header_list_ = nullptr;
-  std::array<char, CURL_ERROR_SIZE> error_text_{};
-  std::shared_ptr<Transfer> self_;  // while libcurl or a deadline may call
+  std::unique_ptr<EasyHandle> handle_;
+  CURL* easy_ = nullptr;  // of handle_
+  bool is_reusable_ = false;
+  std::vector<curl_slist> header_list_;  // libcurl's view of the lines
+  std::shared_ptr<Transfer> self_;       // while libcurl or a deadline may call
 };
 
 }  // namespace mcphttp

@@ -41,7 +41,12 @@ Transport::State::State(TransportOptions checked, http::Url parsed, std::shared_
       url(std::move(parsed)),
       loop(std::move(on)),
       endpoint(std::make_shared<Endpoint>()),
-      worker(std::make_shared<Worker>(options->executor)) {
+      worker(std::make_shared<Worker>(options->executor)),
+      // libcurl would wait a second for 100 Continue before a large body, were it not for the empty
+      // Expect.
+      post_lines_(usual_header_lines({"Content-Type: application/json",
+                                      "Accept: application/json, text/event-stream", "Expect:"})),
+      stream_lines_(usual_header_lines({"Accept: text/event-stream"})) {
   endpoint->session.set({options->session_id, options->protocol_version});
   if (options->authorizer != nullptr) {
     endpoint->authorization =
@@ -51,8 +56,8 @@ Transport::State::State(TransportOptions checked, http::Url parsed, std::shared_
 
 // --- Requests ------------------------------------------------------------------------------------
 
-std::vector<std::string> Transport::State::header_lines(std::vector<std::string> lines,
-                                                        const SendOptions& send) const {
+HeaderLines Transport::State::usual_header_lines(std::vector<std::string> first) const {
+  std::vector<std::string> lines = std::move(first);
   lines.push_back(header_line("User-Agent", options->user_agent.empty()
                                                 ? "mcphttp/" MCPHTTP_VERSION_STRING
                                                 : options->user_agent));
@@ -61,8 +66,14 @@ std::vector<std::string> Transport::State::header_lines(std::vector<std::string>
   }
   for (const Header& header : options->headers)
     lines.push_back(header_line(header.name, header.value));
+  return std::make_shared<const std::vector<std::string>>(std::move(lines));
+}
+
+HeaderLines Transport::State::with_headers(const HeaderLines& usual, const SendOptions& send) {
+  if (send.headers.empty()) return usual;
+  std::vector<std::string> lines = *usual;
   for (const Header& header : send.headers) lines.push_back(header_line(header.name, header.value));
-  return lines;
+  return std::make_shared<const std::vector<std::string>>(std::move(lines));
 }
 
 Timeouts Transport::State::times_of(bool is_request, const Timeouts& over) const {
@@ -99,7 +110,7 @@ ExchangeRequest Transport::State::make_request(std::string method, Awaits awaits
       send.idempotent
           ? idempotent_connection_idle
           : std::max(std::chrono::seconds{0}, endpoint->kept_alive.load() - keep_alive_margin);
-  request.stream_header_lines = header_lines({"Accept: text/event-stream"}, send);
+  request.stream_header_lines = with_headers(stream_lines_, send);
   request.stream_headers_time =
       send.timeouts.headers.value_or(options->timeouts.headers.value_or(default_other_headers));
   request.session = session;
@@ -125,11 +136,7 @@ Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
 
   ExchangeRequest request = make_request("POST", is_request ? Awaits::response : Awaits::acceptance,
                                          session, send, times);
-  // libcurl would wait a second for 100 Continue before a large body, were it not for the empty
-  // Expect.
-  request.header_lines = header_lines(
-      {"Content-Type: application/json", "Accept: application/json, text/event-stream", "Expect:"},
-      send);
+  request.header_lines = with_headers(post_lines_, send);
   request.context.request_id = std::string(message->id());
   if (is_request) {
     request.without_progress = *times.request;
@@ -186,7 +193,8 @@ ExchangeRequest Transport::State::prepare_delete(const Session::Snapshot& sessio
   const Timeouts times = times_of(false, send.timeouts);
   ExchangeRequest request = make_request("DELETE", Awaits::acceptance, session, send, times);
   request.context.session_in_use = false;  // 404: it is gone already, which is what we want
-  request.header_lines = header_lines({"Accept: application/json, text/event-stream"}, send);
+  request.header_lines =
+      with_headers(usual_header_lines({"Accept: application/json, text/event-stream"}), send);
   return request;
 }
 

@@ -50,10 +50,14 @@ struct Transport::State {
  private:
   ExchangeRequest make_request(std::string method, Awaits awaits, const Session::Snapshot& session,
                                const SendOptions& send, const Timeouts& times) const;
-  std::vector<std::string> header_lines(std::vector<std::string> lines,
-                                        const SendOptions& send) const;
+  // The lines of every request of a kind, which begin with `first`.
+  HeaderLines usual_header_lines(std::vector<std::string> first) const;
+  static HeaderLines with_headers(const HeaderLines& usual, const SendOptions& send);
   // Every field set. `is_request`: a JSON-RPC request is sent, whose answer may take long.
   Timeouts times_of(bool is_request, const Timeouts& over) const;
+
+  const HeaderLines post_lines_;
+  const HeaderLines stream_lines_;
 
   std::mutex mutex_;
   std::vector<std::weak_ptr<Inbox>> inboxes_;  // guarded; with a tail of ended ones
