@@ -95,7 +95,7 @@ std::string Client::session_id() const { return state_->session_id(); }
 
 Result<ToolResult> Client::call_tool(std::string_view name, std::string_view arguments,
                                      const CallOptions& options) {
-  auto checked = state_->check("arguments", arguments);
+  auto checked = state_->check("arguments", arguments, 2);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(state_->request("tools/call", rpc::make_named_params(name, arguments), options),
                  state_->options.limits, to_tool_result);
@@ -103,7 +103,7 @@ Result<ToolResult> Client::call_tool(std::string_view name, std::string_view arg
 
 Call Client::start_tool(std::string_view name, std::string_view arguments, CallOptions options,
                         ToolHandler on_done) {
-  return state_->start("tools/call", state_->check("arguments", arguments),
+  return state_->start("tools/call", state_->check("arguments", arguments, 2),
                        rpc::make_named_params(name, arguments), std::move(options),
                        [on_done = std::move(on_done),
                         limits = state_->options.limits](const Result<Message>& answer) {
@@ -165,7 +165,7 @@ Call Client::subscribe(const SubscriptionFilter& filter, SubscriptionOptions opt
 
 Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view arguments,
                                         const CallOptions& options) {
-  auto checked = state_->check("arguments", arguments);
+  auto checked = state_->check("arguments", arguments, 2);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(
       state_->request("prompts/get", rpc::make_named_params(name, arguments), options, true),
@@ -174,7 +174,7 @@ Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view 
 
 Result<Completion> Client::complete(std::string_view reference, std::string_view argument,
                                     std::string_view value, const CallOptions& options) {
-  auto checked = state_->check("reference", reference);
+  auto checked = state_->check("reference", reference, 2);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(
       state_->request("completion/complete",
@@ -192,20 +192,20 @@ Result<void> Client::ping(const CallOptions& options) { return state_->ping(opti
 
 Result<Message> Client::request(std::string_view method, std::string_view params,
                                 const CallOptions& options) {
-  auto checked = state_->check("params", params);
+  auto checked = state_->check("params", params, 1);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return state_->request(method, params, options);
 }
 
 Call Client::start_request(std::string_view method, std::string_view params, CallOptions options,
                            MessageHandler on_done) {
-  return state_->start(method, state_->check("params", params), params, std::move(options),
+  return state_->start(method, state_->check("params", params, 1), params, std::move(options),
                        std::move(on_done));
 }
 
 Result<void> Client::notify(std::string_view method, std::string_view params,
                             const CallOptions& options) {
-  auto checked = state_->check("params", params);
+  auto checked = state_->check("params", params, 1);
   if (!checked) return checked;
   return state_->notify(method, params, options);
 }

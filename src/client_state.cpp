@@ -1,5 +1,6 @@
 #include "client_state.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -170,20 +171,24 @@ std::shared_ptr<Continuation> Client::State::make_continuation(std::string_view 
 Client::State::Prepared Client::State::prepare(std::string_view method, std::string_view params,
                                                const CallOptions& call, bool idempotent) {
   if (closed_) return {0, tl::unexpected(usage_error(ErrorCode::closed, "the client was closed"))};
-  if (auto checked = check("meta", call.meta); !checked)
+  if (auto checked = check("meta", call.meta, 2); !checked)
     return {0, tl::unexpected(std::move(checked.error()))};
   const std::int64_t token = next_id_++;
   const auto without_progress = call.timeouts.request.value_or(
       options.timeouts.request.value_or(std::chrono::milliseconds{0}));
-  std::string marked = rpc::with_meta(params, call.meta);
+  std::string marked;
+  if (!call.meta.empty()) params = marked = rpc::with_meta(params, call.meta);
   if (call.on_progress || without_progress.count() != 0)
-    marked = rpc::with_progress_token(marked, token);
-  NextRequest next = make_request(token, method, marked);
-  auto request = transport_->prepare_post(std::move(next.json), send_options(call, idempotent));
+    params = marked = rpc::with_progress_token(params, token);
+  NextRequest next = make_request(token, method, params);
+  // Its parts have been checked; they are not looked through once more.
+  auto request = transport_->prepare_message({Message::Kind::request, next.id, method, params},
+                                             send_options(call, idempotent));
   if (!request) return {0, std::move(request)};
+  request->body = std::make_shared<const std::string>(std::move(next.json));
   if (is_modern_) {
     request->message_header_lines = std::move(next.header_lines);
-    request->continuation = make_continuation(method, std::move(marked), call);
+    request->continuation = make_continuation(method, std::string(params), call);
   } else if (method != "initialize") {
     adopt(*request);
   }
@@ -357,8 +362,10 @@ Result<void> Client::State::list_pages(std::string_view method, std::string_view
   }
 }
 
-Result<void> Client::State::check(std::string_view what, std::string_view params) const {
-  return rpc::check_params(what, params, options.limits.max_json_depth);
+Result<void> Client::State::check(std::string_view what, std::string_view params,
+                                  std::size_t levels) const {
+  const std::size_t max_depth = options.limits.max_json_depth;
+  return rpc::check_params(what, params, max_depth - std::min(max_depth, levels));
 }
 
 std::optional<Tool> Client::State::take_tool(json::Value definition) {

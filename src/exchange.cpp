@@ -44,7 +44,7 @@ ExchangeEnd::Reason reason_of(const Error& error) {
 
 }  // namespace
 
-Exchange::Exchange(ExchangeRequest request, std::shared_ptr<Endpoint> endpoint,
+Exchange::Exchange(ExchangeRequest&& request, std::shared_ptr<Endpoint> endpoint,
                    std::shared_ptr<Inbox> inbox)
     : request_(std::move(request)),
       endpoint_(std::move(endpoint)),
@@ -152,7 +152,10 @@ Flow Exchange::on_event(Event&& event) {
   if (event.message() != nullptr) {
     if (!note_subscription(*event.message())) return Flow::proceed;
     resumption_.on_message();
-    if (is_progress(*event.message(), request_.progress_token)) await_progress();
+    if (request_.without_progress.count() != 0 &&
+        is_progress(*event.message(), request_.progress_token)) {
+      await_progress();
+    }
   }
   if (event.is_response()) {
     if (is_for_continuation(*event.message())) {

@@ -80,7 +80,7 @@ class Exchange final : public Upstream,
                        public TransferOwner,
                        public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(ExchangeRequest request, std::shared_ptr<Endpoint> endpoint,
+  Exchange(ExchangeRequest&& request, std::shared_ptr<Endpoint> endpoint,
            std::shared_ptr<Inbox> inbox);
   ~Exchange() = default;
   Exchange(const Exchange&) = delete;

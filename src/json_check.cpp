@@ -294,7 +294,8 @@ Result<void> check_object(std::string_view text, std::size_t max_depth, Checker&
     if (!root && root.error().code == ErrorCode::out_of_memory)
       return tl::unexpected<Error>(root.error());
     if (!root) return fail(ErrorCode::invalid_argument, root.error().detail);
-    if (root->type() != Type::object) return fail(ErrorCode::invalid_argument, "not a JSON object");
+    // A byte order mark could not stand inside a message.
+    if (trim(text).front() != '{') return fail(ErrorCode::invalid_argument, "not a JSON object");
     return {};
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {

@@ -297,8 +297,8 @@ IdMatch match_ids(std::string_view expected_raw, std::string_view received_raw) 
   return expected_string == received_string ? IdMatch::same : IdMatch::type_changed;
 }
 
-std::string_view progress_token_of(const Message& request) {
-  const auto meta = Value(request.params()).find("_meta");
+std::string_view progress_token_of(std::string_view params) {
+  const auto meta = Value(params).find("_meta");
   const auto token = meta ? meta->find("progressToken") : std::nullopt;
   return token ? token->raw() : std::string_view();
 }

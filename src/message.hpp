@@ -34,9 +34,9 @@ enum class IdMatch {
 // characters, numbers by their digits; an empty (absent) or null id is different from every other.
 IdMatch match_ids(std::string_view expected_raw, std::string_view received_raw);
 
-// The raw token under which a request asks for progress (MCP 2025-11-25, Progress); empty if it
-// does not.
-std::string_view progress_token_of(const Message& request);
+// The raw token under which a request with these params asks for progress (MCP 2025-11-25,
+// Progress); empty if it does not.
+std::string_view progress_token_of(std::string_view params);
 
 // True for a progress notification with that raw token.
 bool is_progress(const Message& message, std::string_view token);

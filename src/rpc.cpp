@@ -20,7 +20,9 @@ void append_call(std::string& out, std::string_view method, std::string_view par
 }  // namespace
 
 std::string make_request(std::int64_t id, std::string_view method, std::string_view params) {
-  std::string out = fmt::format(R"({{"jsonrpc":"2.0","id":{},)", id);
+  std::string out;
+  out.reserve(method.size() + params.size() + 80);  // the rest of it, an id of 20 digits included
+  out.append(R"({"jsonrpc":"2.0","id":)").append(std::to_string(id)).append(",");
   append_call(out, method, params);
   return out;
 }
@@ -42,7 +44,9 @@ std::string make_error_body(std::int64_t code, std::string_view message) {
 }
 
 std::string make_named_params(std::string_view name, std::string_view arguments) {
-  std::string out = R"({"name":)";
+  std::string out;
+  out.reserve(name.size() + arguments.size() + 32);
+  out += R"({"name":)";
   json::append_quoted(out, name);
   if (!arguments.empty()) out.append(R"(,"arguments":)").append(arguments);
   return out.append("}");

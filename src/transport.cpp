@@ -92,8 +92,7 @@ Timeouts Transport::State::times_of(bool is_request, const Timeouts& over) const
 }
 
 ExchangeRequest Transport::State::make_request(std::string method, Awaits awaits,
-                                               const Session::Snapshot& session,
-                                               const SendOptions& send,
+                                               Session::Snapshot session, const SendOptions& send,
                                                const Timeouts& times) const {
   ExchangeRequest request;
   request.method = std::move(method);
@@ -113,51 +112,60 @@ ExchangeRequest Transport::State::make_request(std::string method, Awaits awaits
   request.stream_header_lines = with_headers(stream_lines_, send);
   request.stream_headers_time =
       send.timeouts.headers.value_or(options->timeouts.headers.value_or(default_other_headers));
-  request.session = session;
+  request.session = std::move(session);
   request.options = options;
   return request;
 }
 
 Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
                                                        const SendOptions& send) const {
-  if (auto error = check_headers(send.headers)) return tl::unexpected(std::move(*error));
-  if (auto error = check_timeouts(send.timeouts)) return tl::unexpected(std::move(*error));
   auto message = Message::parse(std::move(json), options->limits.max_json_depth);
   if (!message) {
     return tl::unexpected(
         usage_error(ErrorCode::invalid_argument, "json: " + message.error().detail));
   }
-  const bool is_request = message->kind() == Message::Kind::request;
-  const bool is_initialize = is_request && message->method() == "initialize";
-  // A handshake begins a session and so belongs to none.
-  const Session::Snapshot session =
-      is_initialize ? Session::Snapshot{} : endpoint->session.snapshot();
-  const Timeouts times = times_of(is_request, send.timeouts);
-
-  ExchangeRequest request = make_request("POST", is_request ? Awaits::response : Awaits::acceptance,
-                                         session, send, times);
-  request.header_lines = with_headers(post_lines_, send);
-  request.context.request_id = std::string(message->id());
-  if (is_request) {
-    request.without_progress = *times.request;
-    request.progress_token = std::string(progress_token_of(*message));
-  }
-  request.is_initialize = is_initialize;
-  const protocol::Revision* revision = protocol::find(session.version);
-  if (revision != nullptr && revision->is_modern) {
+  auto request =
+      prepare_message({message->kind(), message->id(), message->method(), message->params()}, send);
+  if (!request) return request;
+  if (request->context.is_modern) {
     if (message->is_response()) {
       return tl::unexpected(usage_error(ErrorCode::invalid_argument,
                                         "json: a response is never sent in this revision"));
     }
-    request.message_header_lines = standard_header_lines(message->method(), message->params());
+    request->message_header_lines = standard_header_lines(message->method(), message->params());
+  }
+  request->body = std::make_shared<const std::string>(std::move(*message).release());
+  return request;
+}
+
+Result<ExchangeRequest> Transport::State::prepare_message(const Outgoing& message,
+                                                          const SendOptions& send) const {
+  if (auto error = check_headers(send.headers)) return tl::unexpected(std::move(*error));
+  if (auto error = check_timeouts(send.timeouts)) return tl::unexpected(std::move(*error));
+  const bool is_request = message.kind == Message::Kind::request;
+  const bool is_initialize = is_request && message.method == "initialize";
+  // A handshake begins a session and so belongs to none.
+  Session::Snapshot session = is_initialize ? Session::Snapshot{} : endpoint->session.snapshot();
+  const protocol::Revision* revision = protocol::find(session.version);
+  const Timeouts times = times_of(is_request, send.timeouts);
+
+  ExchangeRequest request = make_request("POST", is_request ? Awaits::response : Awaits::acceptance,
+                                         std::move(session), send, times);
+  request.header_lines = with_headers(post_lines_, send);
+  request.context.request_id = std::string(message.id);
+  if (is_request && times.request->count() != 0) {
+    request.without_progress = *times.request;
+    request.progress_token = std::string(progress_token_of(message.params));
+  }
+  request.is_initialize = is_initialize;
+  if (revision != nullptr && revision->is_modern) {
     request.context.is_modern = true;
-    request.is_subscription = is_request && message->method() == "subscriptions/listen";
+    request.is_subscription = is_request && message.method == "subscriptions/listen";
   }
   request.context.takes_batches = revision != nullptr && revision->has_batches;
   if (is_request && revision != nullptr && revision->has_resumption) {
     request.reopening = Reopening::until_answered;
   }
-  request.body = std::make_shared<const std::string>(std::move(*message).release());
   return request;
 }
 
@@ -212,8 +220,8 @@ std::shared_ptr<Inbox> Transport::State::open(std::shared_ptr<ResponseHandler> h
   return inbox;
 }
 
-void Transport::State::launch(const std::shared_ptr<Inbox>& inbox, Result<ExchangeRequest> request,
-                              std::stop_token stop) {
+void Transport::State::launch(const std::shared_ptr<Inbox>& inbox,
+                              Result<ExchangeRequest>&& request, std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     if (closing_)

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <mcphttp/transport.hpp>
@@ -24,7 +25,17 @@ struct Transport::State {
   static Result<std::shared_ptr<State>> create(TransportOptions options,
                                                std::shared_ptr<LoopCore> loop);
 
+  // A message as its sender knows it, well-formed without a check; views.
+  struct Outgoing {
+    Message::Kind kind;
+    std::string_view id;  // raw
+    std::string_view method;
+    std::string_view params;  // raw
+  };
+
   Result<ExchangeRequest> prepare_post(std::string json, const SendOptions& send) const;
+  // The same of a message that is known; but for the body, and what mirrors it in header lines.
+  Result<ExchangeRequest> prepare_message(const Outgoing& message, const SendOptions& send) const;
   Result<ExchangeRequest> prepare_stream(const StreamOptions& stream) const;
   Result<ExchangeRequest> prepare_forward(ForwardRequest forward) const;
   ExchangeRequest prepare_delete(const Session::Snapshot& session, const SendOptions& send) const;
@@ -33,7 +44,7 @@ struct Transport::State {
   std::shared_ptr<Inbox> open(std::shared_ptr<ResponseHandler> handler,
                               Inbox::Handler kind = Inbox::Handler::of_application);
   // Sends the request; what comes back goes to `inbox`, a refusal too.
-  void launch(const std::shared_ptr<Inbox>& inbox, Result<ExchangeRequest> request,
+  void launch(const std::shared_ptr<Inbox>& inbox, Result<ExchangeRequest>&& request,
               std::stop_token stop);
   // Sends and waits for the head.
   Result<Response> send(Result<ExchangeRequest> request, std::stop_token stop);
@@ -48,7 +59,7 @@ struct Transport::State {
   const std::shared_ptr<Worker> worker;
 
  private:
-  ExchangeRequest make_request(std::string method, Awaits awaits, const Session::Snapshot& session,
+  ExchangeRequest make_request(std::string method, Awaits awaits, Session::Snapshot session,
                                const SendOptions& send, const Timeouts& times) const;
   // The lines of every request of a kind, which begin with `first`.
   HeaderLines usual_header_lines(std::vector<std::string> first) const;

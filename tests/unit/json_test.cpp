@@ -613,7 +613,7 @@ TEST_CASE("what a caller hands in must be one JSON object") {
   json::Checker checker;
   CHECK(json::check_object(R"( {"a":[1]} )", 2, checker));
   for (const std::string& text :
-       {""s, "[]"s, "1"s, "{"s, "{} {}"s, "{\"a\":[1]}"s, "{\"a\":\"\xff\"}"s}) {
+       {""s, "[]"s, "1"s, "{"s, "{} {}"s, "{\"a\":[1]}"s, "{\"a\":\"\xff\"}"s, "\xEF\xBB\xBF{}"s}) {
     CAPTURE(text);
     const Result<void> result = json::check_object(text, 1, checker);
     REQUIRE_FALSE(result);

@@ -326,7 +326,7 @@ TEST_CASE(
   const auto token_of = [](const std::string& params) {
     const auto request = Message::parse(R"({"jsonrpc":"2.0","id":1,"method":"m")" + params + "}");
     REQUIRE(request);
-    return std::string(mcphttp::progress_token_of(*request));
+    return std::string(mcphttp::progress_token_of(request->params()));
   };
   CHECK(token_of("").empty());
   CHECK(token_of(R"(,"params":{"progressToken":7})").empty());
