@@ -1,20 +1,23 @@
 #include "field_scanner.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mcphttp::http {
 namespace {
 
-bool is_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
+constexpr auto token_chars = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+    table[static_cast<unsigned char>(c)] = true;
+  }
+  return table;
+}();
 
 }  // namespace
 
-bool is_token_char(char c) noexcept {
-  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-  return is_alphanumeric(c) || marks.find(c) != std::string_view::npos;
-}
+bool is_token_char(char c) noexcept { return token_chars[static_cast<unsigned char>(c)]; }
 
 std::string_view trim_ows(std::string_view text) noexcept {
   while (!text.empty() && is_ows(text.front())) text.remove_prefix(1);

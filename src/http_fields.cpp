@@ -52,10 +52,9 @@ bool is_folded_line(std::string_view line) noexcept {
 }
 
 std::optional<int> parse_status_line(std::string_view line) noexcept {
-  FieldScanner scanner(without_line_end(line));
-  for (const char c : std::string_view("HTTP/")) {
-    if (!scanner.consume(c)) return std::nullopt;
-  }
+  constexpr std::string_view name = "HTTP/";
+  if (line.substr(0, name.size()) != name) return std::nullopt;
+  FieldScanner scanner(without_line_end(line.substr(name.size())));
   if (scanner.take_while(is_digit).empty()) return std::nullopt;
   if (scanner.consume('.') && scanner.take_while(is_digit).empty()) return std::nullopt;
   if (!scanner.consume(' ')) return std::nullopt;

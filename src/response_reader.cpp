@@ -52,10 +52,7 @@ ResponseReader::ResponseReader(ReaderContext context, json::Checker& checker, Re
     : context_(std::move(context)),
       checker_(checker),
       sink_(sink),
-      header_(context_.limits.max_header_size),
-      parser_({.max_event_size = context_.limits.max_sse_event_size,
-               .last_event_id = context_.last_event_id,
-               .comments = context_.extras.comments}) {}
+      header_(context_.limits.max_header_size) {}
 
 // --- Header blocks -------------------------------------------------------------------------------
 
@@ -138,8 +135,7 @@ void ResponseReader::judge_success() {
   if (wants_json && status() != 206 && media_type_.essence == "application/json") {
     expect_json();
   } else if (status() == 200 && is_stream) {
-    phase_ = Phase::events;
-    hand_out_head(ResponseKind::stream);
+    expect_events();
   } else if (status() == 206 || is_stream) {
     expect_diagnostic(error(ErrorCode::http_error, fmt::format("HTTP {} is no answer", status())));
   } else {
@@ -169,7 +165,7 @@ void ResponseReader::judge_error() {
   const bool may_answer = !is_denied(status()) && context_.awaits != Awaits::stream;
   if (may_answer && media_type_.essence == "application/json") {
     is_error_body_ = true;
-    refusal_ = refusal_by_status();
+    refusal_ = std::make_unique<Error>(refusal_by_status());
     expect_json();
   } else {
     expect_diagnostic(refusal_by_status());
@@ -193,11 +189,19 @@ void ResponseReader::expect_json() {
   if (!is_error_body_) hand_out_head(ResponseKind::message);
 }
 
+void ResponseReader::expect_events() {
+  phase_ = Phase::events;
+  parser_.emplace(SseParserOptions{.max_event_size = context_.limits.max_sse_event_size,
+                                   .last_event_id = context_.last_event_id,
+                                   .comments = context_.extras.comments});
+  hand_out_head(ResponseKind::stream);
+}
+
 void ResponseReader::expect_diagnostic(Error refusal) {
-  refusal_ = std::move(refusal);
+  refusal_ = std::make_unique<Error>(std::move(refusal));
   if (context_.limits.max_error_response_size == 0) {
-    refusal_.diagnostic.truncated = true;
-    fail(std::move(refusal_));
+    refusal_->diagnostic.truncated = true;
+    fail(std::move(*refusal_));
     return;
   }
   phase_ = Phase::diagnostic;
@@ -266,7 +270,7 @@ ResponseReader::Consumed ResponseReader::read_events(std::string_view bytes) {
   const std::uint64_t excess =
       over ? std::min<std::uint64_t>(bytes.size(), body_bytes_ - limit) : 0;
   const std::string_view within = bytes.substr(0, bytes.size() - static_cast<std::size_t>(excess));
-  const SseParser::FeedResult fed = parser_.feed(within, sink);
+  const SseParser::FeedResult fed = parser_->feed(within, sink);
   if (phase_ == Phase::over) return {bytes.size(), Flow::proceed};
   switch (fed.status) {
     case SseParser::Status::paused:
@@ -380,12 +384,12 @@ void ResponseReader::finish_events(std::optional<Error> cut) {
 
 void ResponseReader::finish_error_body(bool truncated, std::optional<Error> cause) {
   const std::size_t kept = std::min(body_.size(), context_.limits.max_error_response_size);
-  refusal_.diagnostic = text::make_diagnostic(std::string_view(body_).substr(0, kept),
-                                              media_type_.charset, truncated || kept < body_.size(),
-                                              context_.limits.max_error_response_size);
-  if (cause) refusal_.cause = std::make_shared<const Error>(std::move(*cause));
+  refusal_->diagnostic = text::make_diagnostic(
+      std::string_view(body_).substr(0, kept), media_type_.charset,
+      truncated || kept < body_.size(), context_.limits.max_error_response_size);
+  if (cause) refusal_->cause = std::make_shared<const Error>(std::move(*cause));
   drop_body();
-  end({ReadOutcome::Kind::failed, std::move(refusal_), truncated});
+  end({ReadOutcome::Kind::failed, std::move(*refusal_), truncated});
 }
 
 // --- Reports -------------------------------------------------------------------------------------
@@ -416,8 +420,8 @@ Error ResponseReader::error(ErrorCode code, std::string detail) const {
 void ResponseReader::end(ReadOutcome outcome) {
   if (phase_ == Phase::events) {
     outcome.was_stream = true;
-    outcome.last_event_id = parser_.last_event_id();
-    outcome.retry = parser_.retry();
+    outcome.last_event_id = parser_->last_event_id();
+    outcome.retry = parser_->retry();
   }
   phase_ = Phase::over;
   outcome_ = std::move(outcome);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -145,6 +146,7 @@ class ResponseReader {
   void judge_forwarded();
   void hand_out_head(ResponseKind kind);
   void expect_json();
+  void expect_events();
   void expect_diagnostic(Error refusal);
 
   Consumed read_json(std::string_view bytes);
@@ -186,13 +188,16 @@ class ResponseReader {
   http::MediaType media_type_;  // of the body; empty if none is known
 
   bool is_error_body_ = false;  // the JSON being collected belongs to a status that is no success
-  Error refusal_;               // what the diagnostic will be attached to
-  std::string body_;            // JSON text, or the diagnostic prefix
+  // What the diagnostic will be attached to; like the next one out of the way of idle streams,
+  // which never need it.
+  std::unique_ptr<Error> refusal_;
+  std::string body_;  // JSON text, or the diagnostic prefix
   std::uint64_t body_bytes_ = 0;
   std::uint64_t events_ = 0;
 
-  SseMachine parser_;
-  std::optional<Error> first_fault_;  // of an event; names the error only if no response follows
+  std::optional<SseMachine> parser_;  // of an event stream
+  // Of an event; names the error only if no response follows.
+  std::unique_ptr<const Error> first_fault_;
   bool oversized_id_warned_ = false;
 };
 

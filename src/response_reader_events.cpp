@@ -1,5 +1,6 @@
 // What a ResponseReader makes of events: which carry messages, which message is the answer, and
 // what is wrong with the others.
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ Flow ResponseReader::take_event(const SseEvent& event) {
       std::string(event.type), {}, std::string(event.last_event_id), event.has_id, event.retry};
   // Priming events have empty data; other types are not MCP's.
   const bool may_carry = event.type == "message" && !event.data.empty();
-  parts.data = parser_.take_data();
+  parts.data = parser_->take_data();
   auto messages = may_carry ? parse_event_messages(parts.data) : std::nullopt;
   if (messages) {
     parts.data.clear();
@@ -68,7 +69,10 @@ std::optional<std::vector<Message>> ResponseReader::parse_event_messages(std::st
   if (!messages) {
     warn(WarningKind::malformed_event,
          fmt::format("event {} skipped: {}", events_, messages.error().detail));
-    if (!first_fault_) first_fault_ = error(messages.error().code, messages.error().detail);
+    if (!first_fault_) {
+      first_fault_ =
+          std::make_unique<const Error>(error(messages.error().code, messages.error().detail));
+    }
     return std::nullopt;
   }
   if (context_.is_modern && messages->front().kind() == Message::Kind::request) {
@@ -123,7 +127,7 @@ bool ResponseReader::answers_request(const Message& message) {
 
 // A server that forgets the last blank line has still answered, if its stream ended in order.
 bool ResponseReader::rescue_unfinished_event() {
-  auto unfinished = parser_.take_unfinished();
+  auto unfinished = parser_->take_unfinished();
   if (!unfinished || unfinished->type != "message" || unfinished->data.empty()) return false;
   auto message =
       parse_message(std::move(unfinished->data), context_.limits.max_json_depth, checker_);

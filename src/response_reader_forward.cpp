@@ -30,8 +30,7 @@ void ResponseReader::judge_forwarded() {
   if (is_plain && media_type_.essence == "application/json") {
     expect_json();
   } else if (is_plain && is_success && media_type_.essence == "text/event-stream") {
-    phase_ = Phase::events;
-    hand_out_head(ResponseKind::stream);
+    expect_events();
   } else {
     phase_ = Phase::body;
     hand_out_head(ResponseKind::body);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,7 +50,7 @@ class ReplayFilter {
   bool seen(std::string_view id);
 
  private:
-  std::deque<std::string> order_;
+  std::list<std::string> order_;  // a deque would hold half a KiB even while empty
   std::unordered_set<std::string> ids_;
   std::size_t size_ = 0;
 };

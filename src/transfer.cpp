@@ -80,12 +80,12 @@ bool can_speak_http2() noexcept {
   return can;
 }
 
-Transfer::Transfer(LoopCore& loop, TransferRequest request, TransferOwner& owner)
+Transfer::Transfer(LoopCore& loop, TransferRequest&& request, TransferOwner& owner)
     : loop_(loop),
       request_(std::move(request)),
       idle_(request_.times.idle),
       owner_(&owner),
-      reader_(request_.context, loop.checker(), owner),
+      reader_(std::move(request_.context), loop.checker(), owner),
       deadline_(loop.driven_deadlines(), [this] { on_deadline(); }) {}
 
 Transfer::~Transfer() {
@@ -202,8 +202,9 @@ bool Transfer::configure_request() {
 
 // libcurl reads its list of lines and never writes to it, so that they need not be copied.
 void Transfer::list_header_lines() {
-  header_list_.reserve(request_.usual_header_lines->size() + request_.own_header_lines.size());
-  for (const auto* lines : {request_.usual_header_lines.get(), &request_.own_header_lines}) {
+  const std::vector<std::string>& own = request_.own_header_lines;
+  header_list_.reserve(request_.usual_header_lines->size() + own.size());
+  for (const auto* lines : {request_.usual_header_lines.get(), &own}) {
     for (const std::string& line : *lines) {
       header_list_.push_back({const_cast<char*>(line.c_str()), nullptr});
     }

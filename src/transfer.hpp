@@ -73,7 +73,7 @@ class TransferOwner : public ResponseSink {
 
 class Transfer final : public CompletionListener, public std::enable_shared_from_this<Transfer> {
  public:
-  Transfer(LoopCore& loop, TransferRequest request, TransferOwner& owner);
+  Transfer(LoopCore& loop, TransferRequest&& request, TransferOwner& owner);
   ~Transfer();
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
@@ -131,7 +131,7 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
   TransferFigures figures() const;
 
   LoopCore& loop_;
-  const TransferRequest request_;
+  TransferRequest request_;         // its context has gone to the reader
   std::chrono::milliseconds idle_;  // 0: silence is in order
   TransferOwner* owner_;            // nullptr once the outcome is out
   ResponseReader reader_;

@@ -34,7 +34,7 @@ long() {
 check "not formatted (clang-format -i mends it)" unformatted
 check "public headers include no header of curl, simdjson or fmt" \
   includers '(curl|simdjson|fmt)' include '^$'
-check "curl is known in three rooms" includers curl src '^src/(transfer|event_loop|url)\.[ch]pp$'
+check "curl is known in three rooms" includers curl src '^src/(transfer|handle_pool|event_loop|url)\.[ch]pp$'
 check "simdjson is known in one file" includers simdjson src '^src/json_check\.cpp$'
 check "no work is left in comments" unfinished
 check "files have at most 400 lines of code" long
