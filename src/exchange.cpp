@@ -95,16 +95,11 @@ void Exchange::send() {
     header_lines.push_back("Last-Event-ID: " + request_.context.last_event_id);
   }
   if (!credential_.header.empty()) header_lines.push_back("Authorization: " + credential_.header);
-  TransferRequest request{request_.method,
-                          http::to_string(request_.url),
-                          request_.header_lines,
-                          std::move(header_lines),
-                          request_.body,
-                          request_.context,
-                          request_.times,
-                          request_.max_connection_idle,
-                          request_.http2,
-                          request_.options};
+  TransferRequest request{request_.method,       http::to_string(request_.url),
+                          request_.header_lines, std::move(header_lines),
+                          request_.body,         request_.context,
+                          request_.times,        request_.max_connection_idle,
+                          request_.http2,        request_.options};
   transfer_ = std::make_shared<Transfer>(loop(), std::move(request), *this);
   // What waits in the loop must not keep it alive: nobody may be left to drive it.
   loop().start_when_settled([weak = weak_from_this(), transfer = transfer_] {

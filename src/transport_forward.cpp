@@ -29,8 +29,8 @@ Result<ExchangeRequest> Transport::State::prepare_forward(ForwardRequest forward
   request.context.forwarded = true;
   request.context.is_bodiless = forward.method == "HEAD";
   if (is_request) request.context.request_id = std::string(message->id());
-  request.header_lines = std::make_shared<const std::vector<std::string>>(
-      forwarded_header_lines(forward, *options));
+  request.header_lines =
+      std::make_shared<const std::vector<std::string>>(forwarded_header_lines(forward, *options));
   const bool says_its_length =
       forward.method == "POST" || forward.method == "PUT" || forward.method == "PATCH";
   if (says_its_length || !forward.body.empty()) {
