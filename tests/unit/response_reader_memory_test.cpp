@@ -194,6 +194,7 @@ TEST_CASE("an event that comes in pieces is held once, and no copy of it is made
       return Flow::proceed;
     }
     void on_message(Message&& /*message*/) override {}
+    Flow on_body(std::string&& /*piece*/) override { return Flow::proceed; }
     void on_warning(Warning&& /*warning*/) override {}
   };
   const auto event = [](std::size_t size) {
