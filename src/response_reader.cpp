@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,9 +55,44 @@ ResponseReader::ResponseReader(ReaderContext context, json::Checker& checker, Re
       sink_(sink),
       header_(context_.limits.max_header_size) {}
 
-// --- Header blocks -------------------------------------------------------------------------------
+// --- What is fed, with lack of memory made an outcome --------------------------------------------
+
+template <class Work>
+void ResponseReader::guard_memory(Work work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    if (!outcome_) fail_without_memory();
+  }
+}
 
 void ResponseReader::read_header_line(std::string_view line) {
+  guard_memory([&] { take_header_line(line); });
+}
+
+ResponseReader::Consumed ResponseReader::read_body(std::string_view bytes) {
+  Consumed consumed{bytes.size(), Flow::proceed};
+  guard_memory([&] { consumed = take_body(bytes); });
+  return consumed;
+}
+
+void ResponseReader::finish() {
+  guard_memory([&] { take_end(); });
+}
+
+void ResponseReader::finish_broken(Error why) {
+  guard_memory([&] { take_break(std::move(why)); });
+}
+
+void ResponseReader::finish_truncated() {
+  guard_memory([&] {
+    if (body_is_diagnostic()) finish_error_body(true, std::nullopt);
+  });
+}
+
+// --- Header blocks -------------------------------------------------------------------------------
+
+void ResponseReader::take_header_line(std::string_view line) {
   if (phase_ == Phase::over) return;
   switch (header_.read(line)) {
     case HeaderReader::Progress::reading:
@@ -209,7 +245,7 @@ void ResponseReader::expect_diagnostic(Error refusal) {
 
 // --- Bodies --------------------------------------------------------------------------------------
 
-ResponseReader::Consumed ResponseReader::read_body(std::string_view bytes) {
+ResponseReader::Consumed ResponseReader::take_body(std::string_view bytes) {
   body_bytes_ += bytes.size();
   switch (phase_) {
     case Phase::json:
@@ -294,7 +330,7 @@ ResponseReader::Consumed ResponseReader::read_events(std::string_view bytes) {
 
 // --- Ends ----------------------------------------------------------------------------------------
 
-void ResponseReader::finish() {
+void ResponseReader::take_end() {
   switch (phase_) {
     case Phase::headers:
       fail(error(ErrorCode::connection_lost, "the response ended inside its header"));
@@ -316,7 +352,7 @@ void ResponseReader::finish() {
   }
 }
 
-void ResponseReader::finish_broken(Error why) {
+void ResponseReader::take_break(Error why) {
   if (phase_ == Phase::over) return;
   if (header_.is_complete()) why.http_status = status();
   if (body_is_diagnostic()) {
@@ -328,10 +364,6 @@ void ResponseReader::finish_broken(Error why) {
   } else {
     break_off(std::move(why));
   }
-}
-
-void ResponseReader::finish_truncated() {
-  if (body_is_diagnostic()) finish_error_body(true, std::nullopt);
 }
 
 void ResponseReader::finish_json() {
@@ -417,8 +449,10 @@ Error ResponseReader::error(ErrorCode code, std::string detail) const {
   return made;
 }
 
+// After an answer nothing may fail any more, for want of memory neither; and none is taken up
+// again.
 void ResponseReader::end(ReadOutcome outcome) {
-  if (phase_ == Phase::events) {
+  if (phase_ == Phase::events && outcome.kind != ReadOutcome::Kind::answered) {
     outcome.was_stream = true;
     outcome.last_event_id = parser_->last_event_id();
     outcome.retry = parser_->retry();
@@ -434,6 +468,18 @@ void ResponseReader::fail(Error error) {
 void ResponseReader::break_off(Error error) {
   drop_body();
   end({ReadOutcome::Kind::failed, std::move(error), true});
+}
+
+// Takes none itself.
+void ResponseReader::fail_without_memory() noexcept {
+  drop_body();
+  phase_ = Phase::over;
+  outcome_.emplace();
+  outcome_->kind = ReadOutcome::Kind::failed;
+  outcome_->error.code = ErrorCode::out_of_memory;
+  outcome_->error.delivery = Delivery::unknown;
+  if (header_.is_complete()) outcome_->error.http_status = status();
+  outcome_->connection_spoilt = true;
 }
 
 void ResponseReader::warn(WarningKind kind, std::string text) {

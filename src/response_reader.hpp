@@ -86,7 +86,8 @@ struct ReadOutcome {
   std::optional<std::uint64_t> retry{};
 };
 
-// One response. Loop context (thread-compatible).
+// One response. Loop context (thread-compatible). Lack of memory, the sink's included, is an
+// outcome like any other: no member but the constructor throws std::bad_alloc.
 class ResponseReader {
  public:
   // `checker` and `sink` must outlive the reader.
@@ -137,6 +138,12 @@ class ResponseReader {
   class EventSink;
 
   const ResponseHead& head() const noexcept { return header_.head(); }
+  template <class Work>
+  void guard_memory(Work work);
+  void take_header_line(std::string_view line);
+  Consumed take_body(std::string_view bytes);
+  void take_end();
+  void take_break(Error why);
   void judge_head();
   void refuse_body(std::string_view coded);
   bool judge_without_body();
@@ -175,6 +182,7 @@ class ResponseReader {
   void end(ReadOutcome outcome);
   void fail(Error error);
   void break_off(Error error);
+  void fail_without_memory() noexcept;
   void warn(WarningKind kind, std::string text);
 
   const ReaderContext context_;

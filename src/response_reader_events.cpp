@@ -1,6 +1,7 @@
 // What a ResponseReader makes of events: which carry messages, which message is the answer, and
 // what is wrong with the others.
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,17 @@
 #include "response_reader.hpp"
 
 namespace mcphttp {
+namespace {
+
+// Lack of memory says nothing of a message: an event is not skipped for it, and no error body is
+// taken for a page.
+template <class T>
+Result<T> with_memory(Result<T> parsed) {
+  if (!parsed && parsed.error().code == ErrorCode::out_of_memory) throw std::bad_alloc();
+  return parsed;
+}
+
+}  // namespace
 
 Flow ResponseReader::take_event(const SseEvent& event) {
   ++events_;
@@ -87,8 +99,10 @@ std::optional<std::vector<Message>> ResponseReader::parse_event_messages(std::st
 Result<std::vector<Message>> ResponseReader::parse_messages(std::string&& text) {
   const std::size_t max_messages = 1000;
   if (context_.takes_batches)
-    return parse_batch(std::move(text), context_.limits.max_json_depth, max_messages, checker_);
-  auto message = parse_message(std::move(text), context_.limits.max_json_depth, checker_);
+    return with_memory(
+        parse_batch(std::move(text), context_.limits.max_json_depth, max_messages, checker_));
+  auto message =
+      with_memory(parse_message(std::move(text), context_.limits.max_json_depth, checker_));
   if (!message) return tl::unexpected(std::move(message.error()));
   std::vector<Message> one;
   one.push_back(std::move(*message));
@@ -129,8 +143,8 @@ bool ResponseReader::answers_request(const Message& message) {
 bool ResponseReader::rescue_unfinished_event() {
   auto unfinished = parser_->take_unfinished();
   if (!unfinished || unfinished->type != "message" || unfinished->data.empty()) return false;
-  auto message =
-      parse_message(std::move(unfinished->data), context_.limits.max_json_depth, checker_);
+  auto message = with_memory(
+      parse_message(std::move(unfinished->data), context_.limits.max_json_depth, checker_));
   if (!message || !message->is_response() || !answers_request(*message)) return false;
   warn(WarningKind::unterminated_event,
        "the response was taken from an event without its blank line");
