@@ -79,8 +79,12 @@ void Authorization::refresh(const Refused& refused, const std::function<void(boo
     case Joined::as_leader:
       break;
   }
+  // The application may keep it, in its Authorizer even, which must not keep us.
   const Once<bool> once(
-      [self = shared_from_this()](bool renewed) { self->finish_refresh(renewed); }, false);
+      [weak = weak_from_this()](bool renewed) {
+        if (const auto self = weak.lock()) self->finish_refresh(renewed);
+      },
+      false);
   worker_->post([self = shared_from_this(), once, refusal = to_refusal(refused, url_)] {
     self->authorizer_->refused(refusal, once);
   });

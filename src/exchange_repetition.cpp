@@ -13,11 +13,14 @@ bool Exchange::is_for_continuation(const Message& answer) const {
   return request_.continuation != nullptr && request_.continuation->wants(answer);
 }
 
-// While the application supplies what was asked for, no request is under way.
+// While the application supplies what was asked for, no request is under way. What the application
+// may keep for ever does not keep an exchange that has ended, here and below.
 void Exchange::continue_call(Message answer) {
   progress_.disarm();
   request_.continuation->go_on(std::move(answer),
-                               [self = shared_from_this()](Result<NextRequest> next) {
+                               [weak = weak_from_this()](Result<NextRequest> next) {
+                                 const auto self = weak.lock();
+                                 if (!self) return;
                                  self->continue_with([self, next = std::move(next)] {
                                    if (!next) return self->fail(next.error());
                                    self->send_next(*next);
@@ -112,7 +115,9 @@ void Exchange::lose_session() {
 // Asks for credentials first, where there is somebody to ask.
 void Exchange::authorize_and_send() {
   if (!authorization_) return send();
-  authorization_->obtain([self = shared_from_this()](Credential credential) {
+  authorization_->obtain([weak = weak_from_this()](Credential credential) {
+    const auto self = weak.lock();
+    if (!self) return;
     self->continue_with([self, credential = std::move(credential)] {
       self->credential_ = credential;
       self->send();
@@ -125,7 +130,9 @@ void Exchange::refresh_and_send(Error refusal) {
   const Authorization::Refused refused{credential_.generation, refusal.http_status,
                                        refusal.www_authenticate};
   authorization_->refresh(refused,
-                          [self = shared_from_this(), refusal = std::move(refusal)](bool retry) {
+                          [weak = weak_from_this(), refusal = std::move(refusal)](bool retry) {
+                            const auto self = weak.lock();
+                            if (!self) return;
                             self->continue_with([self, refusal, retry] {
                               if (retry) return self->authorize_and_send();
                               self->fail(refusal);
