@@ -62,11 +62,6 @@ Client connect(const ScriptedServer& server) { return connect(client_options(ser
 
 Json body_of(const Request& request) { return Json::parse(request.body); }
 
-template <class Value>
-std::optional<ErrorCode> code_of(const Result<Value>& result) {
-  return result ? std::nullopt : std::optional(result.error().code);
-}
-
 // Progress of this call and of another, a notification, and the result.
 void report_progress(Connection& connection, const Request& request) {
   const std::string token = body_of(request)["params"]["_meta"]["progressToken"].dump();
@@ -153,7 +148,7 @@ TEST_CASE("a handshake that fails says why") {
   ScriptedServer server(mcp_server({{"initialize", failing.initialize}}));
   auto client = Client::connect(client_options(server));
   REQUIRE_FALSE(client);
-  CHECK(client.error().code == failing.code);
+  CHECK(code_of(client) == failing.code);
   CHECK(server.requests().size() == 1);
 }
 
@@ -230,7 +225,7 @@ TEST_CASE("a list that does not end is list_too_large") {
   Client client = connect(options);
   auto tools = client.list_tools();
   REQUIRE_FALSE(tools);
-  CHECK(tools.error().code == ErrorCode::list_too_large);
+  CHECK(code_of(tools) == ErrorCode::list_too_large);
   CHECK(tools.error().detail.find(list.detail) != std::string::npos);
   CHECK(server.requests().size() - 2 == list.pages_read);
 }
@@ -346,7 +341,7 @@ TEST_CASE("a JSON-RPC error is rpc_error with its code, message and data") {
   Client client = connect(server);
   auto called = client.call_tool("t", "");
   REQUIRE_FALSE(called);
-  CHECK(called.error().code == ErrorCode::rpc_error);
+  CHECK(code_of(called) == ErrorCode::rpc_error);
   CHECK(called.error().delivery == Delivery::answered);
   CHECK(called.error().rpc_code == -32602);
   CHECK(called.error().rpc_message == "bad");

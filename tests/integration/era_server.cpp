@@ -47,6 +47,7 @@ ClientOptions EraServer::options() const {
   ClientOptions options;
   options.url = server_.url();
   options.era = era_;
+  options.on_warning = [](const Warning& warning) { note_seen(warning); };
   return options;
 }
 

@@ -90,6 +90,7 @@ void write_for_ever(Connection& connection, std::string_view bytes) {
 TransportOptions options_for(const ScriptedServer& server) {
   TransportOptions options;
   options.url = server.url();
+  options.on_warning = [](const Warning& warning) { note_seen(warning); };
   return options;
 }
 
@@ -109,8 +110,9 @@ Transport make_transport(const ScriptedServer& server) {
 
 Result<Message> exchange(Transport& transport, std::string json, SendOptions options) {
   auto response = transport.post(std::move(json), std::move(options));
-  if (!response) return tl::unexpected(response.error());
-  return response->message();
+  auto message = response ? response->message() : tl::unexpected(response.error());
+  static_cast<void>(code_of(message));
+  return message;
 }
 
 void start_loop_thread(Transport& transport) {
@@ -161,6 +163,7 @@ void Recorder::on_message(Message&& message) {
 void Recorder::on_end(const ExchangeEnd& end) {
   {
     const Visit visit(*this);
+    if (end.error) note_seen(*end.error);
     if (at_end) at_end();
     const std::lock_guard lock(mutex_);
     ended_ = end;

@@ -19,6 +19,7 @@
 
 #include "support/gate.hpp"
 #include "support/scripted_server.hpp"
+#include "support/seen.hpp"
 
 namespace mcphttp::test {
 
@@ -63,6 +64,14 @@ TransportOptions options_for(const ScriptedServer& server);
 Transport make_transport(TransportOptions options);
 Transport make_transport(TransportOptions options, EventLoop loop);
 Transport make_transport(const ScriptedServer& server);
+
+// The code of a call's error, noted as met; nothing if it has none.
+template <class Value>
+std::optional<ErrorCode> code_of(const Result<Value>& result) {
+  if (result) return std::nullopt;
+  note_seen(result.error());
+  return result.error().code;
+}
 
 // Posts and waits for the message.
 Result<Message> exchange(Transport& transport, std::string json, SendOptions options = {});

@@ -130,6 +130,7 @@ class Warnings {
  public:
   std::function<void(const Warning&)> sink() {
     return [this](const Warning& warning) {
+      note_seen(warning);
       const std::lock_guard lock(mutex_);
       ++counts_[warning.kind];
     };
@@ -240,9 +241,9 @@ TEST_CASE("close ends the session, and what is called afterwards is refused") {
   REQUIRE(server.count("DELETE") == 1);
   CHECK(server.received("DELETE")[0].header("MCP-Session-Id") == "s-1");
   CHECK(server.received("DELETE")[0].header("MCP-Protocol-Version") == "2025-11-25");
-  CHECK(client.call_tool("t", "").error().code == ErrorCode::closed);
-  CHECK(client.notify("notifications/x", "").error().code == ErrorCode::closed);
-  CHECK(client.list_tools().error().code == ErrorCode::closed);
+  CHECK(code_of(client.call_tool("t", "")) == ErrorCode::closed);
+  CHECK(code_of(client.notify("notifications/x", "")) == ErrorCode::closed);
+  CHECK(code_of(client.list_tools()) == ErrorCode::closed);
   std::optional<ErrorCode> code;
   Gate done;
   const Call call = client.start_tool("t", "", {}, [&](const Result<ToolResult>& outcome) {

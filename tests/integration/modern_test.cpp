@@ -404,7 +404,10 @@ TEST_CASE("a tool whose annotations break a rule is left out with a warning") {
                R"({"n":{"type":"number","x-mcp-header":"N"}}}}]})")}}));
   auto options = client_options(server);
   std::vector<Warning> warnings;
-  options.on_warning = [&](const Warning& warning) { warnings.push_back(warning); };
+  options.on_warning = [&](const Warning& warning) {
+    note_seen(warning);
+    warnings.push_back(warning);
+  };
   Client client = connect(options);
   const auto tools = client.list_tools();
   REQUIRE(tools);

@@ -232,7 +232,10 @@ TEST_CASE("an answer without its blank line counts if the stream ended in order"
   });
   auto options = options_for(server);
   std::vector<WarningKind> warnings;
-  options.on_warning = [&](const Warning& warning) { warnings.push_back(warning.kind); };
+  options.on_warning = [&](const Warning& warning) {
+    note_seen(warning);
+    warnings.push_back(warning.kind);
+  };
   Transport transport = make_transport(options);
   if (pulled) {
     auto message = exchange(transport, call_json(1));

@@ -313,7 +313,7 @@ TEST_CASE("blocking members are refused on the loop thread") {
   bool next_gave_something = true;
   auto recorder = std::make_shared<Recorder>();
   recorder->at_end = [&] {
-    post_code = transport.post(call_json(3)).error().code;
+    post_code = code_of(transport.post(call_json(3)));
     next_gave_something = pulled->events()->next().has_value();
     next_code = pulled->events()->end().error->code;
   };

@@ -294,6 +294,7 @@ TEST_CASE("warnings of a blocking call come on the calling thread") {
   std::vector<WarningKind> kinds;
   options.on_warning = [&](const Warning& warning) {
     threads.push_back(std::this_thread::get_id());
+    note_seen(warning);
     kinds.push_back(warning.kind);
   };
   Transport transport = make_transport(options);
@@ -459,4 +460,44 @@ TEST_CASE("no more than max_redirects are followed") {
   CHECK(response.error().code == ErrorCode::redirect_refused);
   CHECK(response.error().detail.find("max_redirects") != std::string::npos);
   CHECK(server.requests().size() == static_cast<std::size_t>(options.max_redirects) + 1);
+}
+
+TEST_CASE("a host name without an address is resolve_failed, and nothing was sent") {
+  TransportOptions options;
+  options.url = "http://" + std::string(64, 'x') + ".invalid/mcp";  // longer than a label can be
+  Transport transport = make_transport(options);
+  const auto message = exchange(transport, call_json(1));
+  REQUIRE_FALSE(message);
+  CHECK(message.error().code == ErrorCode::resolve_failed);
+  CHECK(message.error().delivery == Delivery::not_sent);
+}
+
+TEST_CASE("a JSON body that answers another request is id_mismatch") {
+  ScriptedServer server([](Connection& connection, const Request&) {
+    connection.write_response(200, {{"Content-Type", "application/json"}}, result_json("2"));
+  });
+  Transport transport = make_transport(server);
+  CHECK(code_of(exchange(transport, call_json(1))) == ErrorCode::id_mismatch);
+}
+
+TEST_CASE("a stream of server messages that is refused later is reported, and given up") {
+  std::atomic<int> times{0};
+  ScriptedServer server([&](Connection& connection, const Request&) {
+    if (times++ > 0) return static_cast<void>(connection.write_response(410, {}, ""));
+    begin_stream(connection);
+    connection.end_chunks();
+  });
+  auto options = options_for(server);
+  std::vector<WarningKind> kinds;
+  options.on_warning = [&](const Warning& warning) {
+    note_seen(warning);
+    kinds.push_back(warning.kind);
+  };
+  options.reconnection = {1ms, 2ms, 5};
+  Transport transport = make_transport(options);
+  const auto recorder = std::make_shared<Recorder>();
+  const Call call = transport.start_stream({}, recorder);
+  REQUIRE(recorder->wait_end());
+  CHECK(recorder->error() == ErrorCode::http_error);
+  CHECK(kinds == std::vector{WarningKind::stream_not_reopened});
 }

@@ -17,6 +17,7 @@
 #include "header_reader.hpp"
 #include "json.hpp"
 #include "message.hpp"
+#include "support/seen.hpp"
 #include "support/splits.hpp"
 #include "unit/response_reader_harness.hpp"
 
@@ -250,6 +251,18 @@ Run outcome_of(const Reading& reading) {
 }
 
 }  // namespace
+
+TEST_CASE("a message for which there is no memory is out_of_memory") {
+  std::string text = texts[0];
+  Result<Message> message = tl::unexpected(Error{});
+  {
+    const Shortage shortage(0, true);
+    message = Message::parse(std::move(text));
+  }
+  REQUIRE_FALSE(message);
+  CHECK(message.error().code == ErrorCode::out_of_memory);
+  note_seen(message.error());
+}
 
 TEST_CASE("a message is read or there is no memory for it, whichever allocation fails") {
   for (const std::string& text : texts) {

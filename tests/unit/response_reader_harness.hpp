@@ -13,6 +13,7 @@
 
 #include "json.hpp"
 #include "response_reader.hpp"
+#include "support/seen.hpp"
 
 namespace mcphttp::test {
 
@@ -91,6 +92,7 @@ class Recorder final : public ResponseSink {
     return flow ? flow() : Flow::proceed;
   }
   void on_warning(Warning&& warning) override {
+    note_seen(warning);
     log.push_back("warning " + std::string(to_string(warning.kind)));
     warnings.push_back(std::move(warning));
   }

@@ -3,6 +3,8 @@
 #include <ctime>
 #include <utility>
 
+#include "support/seen.hpp"
+
 namespace mcphttp::test::wire {
 namespace {
 
@@ -70,6 +72,7 @@ void Recorder::on_message(Message&& message) {
 }
 
 void Recorder::on_end(const ExchangeEnd& end) {
+  if (end.error) note_seen(*end.error);
   const Visit visit(*this);
   ++recording_.ends;
   recording_.end = end;
@@ -78,6 +81,7 @@ void Recorder::on_end(const ExchangeEnd& end) {
 }
 
 void Recorder::note_warning(const Warning& warning) {
+  note_seen(warning);
   const std::lock_guard lock(mutex_);
   recording_.warnings.push_back(warning.kind);
 }
