@@ -131,17 +131,27 @@ std::string merged(const Url& base, std::string_view reference) {
   return authority(base).append(kept).append(reference);
 }
 
-}  // namespace
-
-Result<Url> parse_url(std::string_view text) {
-  const char* const fault = fault_of(text);
-  if (fault != nullptr) return tl::unexpected(refused(fault));
+Result<Url> parse_once(std::string_view text) {
   const UrlHandle handle(curl_url());
   if (!handle) return tl::unexpected(refused(CURLUE_OUT_OF_MEMORY));
   const CURLUcode code =
       curl_url_set(handle.get(), CURLUPART_URL, std::string(text).c_str(), CURLU_DISALLOW_USER);
   if (code != CURLUE_OK) return tl::unexpected(refused(code));
   return read_parts(handle.get());
+}
+
+}  // namespace
+
+Result<Url> parse_url(std::string_view text) {
+  const char* const fault = fault_of(text);
+  if (fault != nullptr) return tl::unexpected(refused(fault));
+  Result<Url> url = parse_once(text);
+  if (!url || text.find('%') == std::string_view::npos) return url;
+  // libcurl looks for an IPv4 address in a host name before it decodes it: "6%380" comes out as
+  // "680", and means 0.0.2.168 when it is read again to be connected to.
+  const Result<Url> again = parse_once(to_string(*url));
+  if (again && *again == *url) return url;
+  return tl::unexpected(refused("the URL is malformed: bad host name"));
 }
 
 std::string to_string(const Url& url) { return authority(url) + url.path_and_query; }

@@ -95,6 +95,8 @@ TEST_CASE("an unfit URL is refused with the reason, which does not repeat it") {
       {"http://h%7f/secret", "malformed"},
       {"http://h%c3%bc/secret", "malformed"},
       {"http://a%2fb/secret", "malformed"},
+      {"http://6%380/secret", "malformed"},
+      {"http://0x7f%2e1/secret", "malformed"},
       {"http://[fe80::1%25secret]/", "zone"},
       {"http://[fe80::1%secret]/", "zone"},
       {"http://[::1/secret", "malformed"},
