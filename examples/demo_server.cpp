@@ -161,6 +161,8 @@ httplib::Server::HandlerResponse check_origin(const Request& req, Response& res)
     return httplib::Server::HandlerResponse::Unhandled;
   }
   res.status = 403;
+  // Closes: the body that was not read would be taken for the next request, without an Origin.
+  res.set_content_provider("text/plain", [](std::size_t, DataSink&) { return false; });
   return httplib::Server::HandlerResponse::Handled;
 }
 
