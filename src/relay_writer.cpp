@@ -87,6 +87,7 @@ void RelayWriter::take_whole(Collected collected, const ExchangeEnd& end) {
 }
 
 void RelayWriter::take_message_body(Message message) {
+  if (!judges()) return void(output_ = std::move(message).release());
   auto replacement = inspection_.judge(message, true);
   if (!replacement) return refuse(std::move(replacement.error()));
   if (*replacement) {

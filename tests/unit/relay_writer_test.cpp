@@ -337,6 +337,27 @@ TEST_CASE("what is too long to be inspected follows the rule, never half of each
   CHECK(inspector->seen == "end! ");
 }
 
+TEST_CASE(
+    "a JSON body that its head says cannot be inspected passes unseen where the rule is to pass") {
+  const Header field =
+      GENERATE(Header{"Content-Length", "1000"}, Header{"Cache-Control", "no-transform"});
+  const auto watcher = std::make_shared<Watcher>();
+  watcher->acts_on = "answer";
+  watcher->verdict = Verdict::replace(other);
+  RelayOptions options;
+  options.inspector = watcher;
+  options.max_whole_size = 999;
+  options.uninspected = RelayOptions::Uninspected::pass;
+  RelayWriter writer({200, ResponseKind::message, {{"Content-Type", "application/json"}, field}},
+                     "1", options, 128);
+  Collected collected;
+  collected.outcome = Collected::Outcome::complete;
+  collected.message = message_of(answer);
+  writer.take_whole(std::move(collected), end_of(Reason::answered));
+  CHECK(writer.take_output() == answer);
+  CHECK(watcher->seen == "end! ");
+}
+
 TEST_CASE("an event that only looks like a message cannot slip past the inspector") {
   const auto items = [] {
     std::vector<BodyItem> made;
