@@ -14,15 +14,25 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t bytes_per_kb = 1024;
 
-// The number in a line of /proc/self/status such as "VmHWM:     1234 kB" (proc(5)).
-std::size_t status_number(std::string_view field) {
-  std::ifstream status("/proc/self/status");
+std::string proc_file(const std::string& process, const char* name) {
+  return "/proc/" + process + '/' + name;
+}
+
+// The number in a line of /proc/PID/status such as "VmHWM:     1234 kB" (proc(5)).
+std::size_t status_number(const std::string& process, std::string_view field) {
+  std::ifstream status(proc_file(process, "status"));
   for (std::string line; std::getline(status, line);) {
     if (line.compare(0, field.size(), field) == 0) {
       return std::stoull(line.substr(field.size()));
     }
   }
-  throw std::runtime_error("/proc/self/status has no " + std::string(field));
+  throw std::runtime_error("/proc/" + process + "/status has no " + std::string(field));
+}
+
+bool reset_peak_rss_of(const std::string& process) {
+  std::ofstream clear(proc_file(process, "clear_refs"));
+  clear << "5" << std::flush;
+  return clear.good();
 }
 
 // A descriptor may be closed by another thread while the folder is read; such an entry counts as no
@@ -34,17 +44,20 @@ bool links_to_socket(const fs::path& descriptor) {
 
 }  // namespace
 
-std::size_t peak_rss_bytes() { return status_number("VmHWM:") * bytes_per_kb; }
-
-bool reset_peak_rss() {
-  std::ofstream clear("/proc/self/clear_refs");
-  clear << "5" << std::flush;
-  return clear.good();
+std::size_t peak_rss_bytes() { return status_number("self", "VmHWM:") * bytes_per_kb; }
+std::size_t peak_rss_bytes(pid_t pid) {
+  return status_number(std::to_string(pid), "VmHWM:") * bytes_per_kb;
 }
 
-std::size_t current_rss_bytes() { return status_number("VmRSS:") * bytes_per_kb; }
+bool reset_peak_rss() { return reset_peak_rss_of("self"); }
+bool reset_peak_rss(pid_t pid) { return reset_peak_rss_of(std::to_string(pid)); }
 
-std::size_t thread_count() { return status_number("Threads:"); }
+std::size_t current_rss_bytes() { return status_number("self", "VmRSS:") * bytes_per_kb; }
+std::size_t current_rss_bytes(pid_t pid) {
+  return status_number(std::to_string(pid), "VmRSS:") * bytes_per_kb;
+}
+
+std::size_t thread_count() { return status_number("self", "Threads:"); }
 
 std::size_t open_sockets() {
   std::size_t count = 0;

@@ -2,6 +2,8 @@
 // library states.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 
 namespace mcphttp::test {
@@ -15,6 +17,11 @@ bool reset_peak_rss();
 
 // The resident set of this moment, in bytes (VmRSS).
 std::size_t current_rss_bytes();
+
+// The same of another process. Throw std::runtime_error once it has ended.
+std::size_t peak_rss_bytes(pid_t pid);
+bool reset_peak_rss(pid_t pid);
+std::size_t current_rss_bytes(pid_t pid);
 
 // Threads of this process, the calling one included.
 std::size_t thread_count();
