@@ -7,7 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$1
 mkdir -p "$dir"
 cd "$dir"
-cp "$here/bed-v2.mjs" "$here/bind-loopback.cjs" .
+cp "$here/bed-v2.mjs" "$here/bind-loopback.cjs" "$here/ts-client.mjs" .
 if [ -e installed ] && cmp -s "$here/package-lock.json" installed; then
   exit 0
 fi
