@@ -182,9 +182,11 @@ Client::State::Prepared Client::State::prepare(std::string_view method, std::str
     params = marked = rpc::with_progress_token(params, token);
   NextRequest next = make_request(token, method, params);
   // Its parts have been checked; they are not looked through once more.
-  auto request = transport_->prepare_message({Message::Kind::request, next.id, method, params},
-                                             send_options(call, idempotent));
-  if (!request) return {0, std::move(request)};
+  Prepared prepared{token,
+                    transport_->prepare_message({Message::Kind::request, next.id, method, params},
+                                                send_options(call, idempotent))};
+  Result<ExchangeRequest>& request = prepared.request;
+  if (!request) return prepared;
   request->body = std::make_shared<const std::string>(std::move(next.json));
   if (is_modern_) {
     request->message_header_lines = std::move(next.header_lines);
@@ -192,7 +194,7 @@ Client::State::Prepared Client::State::prepare(std::string_view method, std::str
   } else if (method != "initialize") {
     adopt(*request);
   }
-  return {token, std::move(request)};
+  return prepared;
 }
 
 Result<Message> Client::State::request(std::string_view method, std::string_view params,

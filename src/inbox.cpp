@@ -104,7 +104,7 @@ bool Inbox::has_ended() {
 
 // Lock held, from here to the consumer's side.
 
-void Inbox::push(Item item) {
+void Inbox::push(Item&& item) {
   if (ended_) return;
   ended_ = std::holds_alternative<ExchangeEnd>(item);
   queued_size_ += cost_of(item);

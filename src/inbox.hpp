@@ -103,7 +103,7 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   bool is_driver_served() const;  // what the driving thread waits for is here
   bool is_held() const;
   bool is_ready() const;
-  void push(Item item);
+  void push(Item&& item);
   void replace_end(ExchangeEnd end);
   Item pop();
   void notify();
