@@ -384,25 +384,6 @@ void ResponseReader::finish_json() {
   }
 }
 
-// The answer last: nothing is handed out after it.
-void ResponseReader::hand_out_body(std::vector<Message> messages) {
-  const auto answer = std::find_if(messages.begin(), messages.end(),
-                                   [this](const Message& each) { return answers_request(each); });
-  if (answer == messages.end()) {
-    const bool has_response = std::any_of(messages.begin(), messages.end(),
-                                          [](const Message& each) { return each.is_response(); });
-    return fail(has_response
-                    ? error(ErrorCode::id_mismatch, "the JSON body answers another request")
-                    : error(ErrorCode::malformed_message, "a JSON body that is no response"));
-  }
-  std::rotate(answer, answer + 1, messages.end());
-  for (Message& message : messages) {
-    const bool is_last = &message == &messages.back();
-    if (is_last || !message.is_response()) sink_.on_message(std::move(message));
-  }
-  end({ReadOutcome::Kind::answered, {}, false});
-}
-
 void ResponseReader::finish_events(std::optional<Error> cut) {
   if (!cut && rescue_unfinished_event()) return;
   Error ended = first_fault_ ? *first_fault_

@@ -1,5 +1,6 @@
-// What a ResponseReader makes of events: which carry messages, which message is the answer, and
-// what is wrong with the others.
+// What a ResponseReader makes of events and of the messages of a body: which events carry messages,
+// which message is the answer, and what is wrong with the others.
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -93,6 +94,25 @@ std::optional<std::vector<Message>> ResponseReader::parse_event_messages(std::st
          fmt::format("event {}: a server request on a stream, not to be answered", events_));
   }
   return std::move(*messages);
+}
+
+// The answer last: nothing is handed out after it.
+void ResponseReader::hand_out_body(std::vector<Message> messages) {
+  const auto answer = std::find_if(messages.begin(), messages.end(),
+                                   [this](const Message& each) { return answers_request(each); });
+  if (answer == messages.end()) {
+    const bool has_response = std::any_of(messages.begin(), messages.end(),
+                                          [](const Message& each) { return each.is_response(); });
+    return fail(has_response
+                    ? error(ErrorCode::id_mismatch, "the JSON body answers another request")
+                    : error(ErrorCode::malformed_message, "a JSON body that is no response"));
+  }
+  std::rotate(answer, answer + 1, messages.end());
+  for (Message& message : messages) {
+    const bool is_last = &message == &messages.back();
+    if (is_last || !message.is_response()) sink_.on_message(std::move(message));
+  }
+  end({ReadOutcome::Kind::answered, {}, false});
 }
 
 // Several messages in one array are a matter of 2025-03-26 alone (Base Protocol, Batching).

@@ -1,15 +1,18 @@
 #include "approval.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -47,7 +50,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 File file_of(const std::string& text) {
   File file(std::tmpfile(), &std::fclose);
-  if (!file || std::fputs(text.c_str(), file.get()) < 0) return File(nullptr, &std::fclose);
+  if (!file || std::fputs(text.c_str(), file.get()) < 0) return {nullptr, &std::fclose};
   std::rewind(file.get());
   return file;
 }
@@ -71,11 +74,12 @@ pid_t start(const std::string& command, const std::string& argument, int input) 
   posix_spawnattr_setsigdefault(&attributes, &ignored);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::string words[] = {"sh", "-c", command, "approve", argument};
-  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(),
-                       words[3].data(), words[4].data(), nullptr};
+  std::array<std::string, 5> words{"sh", "-c", command, "approve", argument};
+  std::array<char*, words.size() + 1> arguments{};
+  std::transform(words.begin(), words.end(), arguments.begin(),
+                 [](std::string& word) { return word.data(); });
   pid_t pid = -1;
-  if (posix_spawn(&pid, "/bin/sh", &files, &attributes, arguments, environ) != 0) pid = -1;
+  if (posix_spawn(&pid, "/bin/sh", &files, &attributes, arguments.data(), environ) != 0) pid = -1;
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return pid;

@@ -1,8 +1,7 @@
 // A relay in front of one MCP server: live, bounded, with a policy for its tools and an audit trail
 // (docs/gateway.md).
-#include <signal.h>
-
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <future>
 #include <iostream>

@@ -58,7 +58,11 @@ Passage::Passage(mcphttp::Relay relay, std::shared_ptr<Inspection> seen, Trail t
       place_(std::move(place)) {}
 
 Passage::~Passage() {
-  if (!ended_) note_end("gone");
+  if (ended_) return;
+  try {
+    note_end("gone");
+  } catch (...) {  // out of memory: the audit is short of a line
+  }
 }
 
 void Passage::send(const std::shared_ptr<Passage>& passage, const httplib::Request& request,

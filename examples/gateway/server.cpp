@@ -24,16 +24,16 @@ std::string without_port(const std::string& host) {
 }
 
 bool allows_origin(const std::string& origin, const Options& options) {
-  if (options.allowed_origins.count(origin) == 1) return true;
+  if (options.allowed_origins.contains(origin)) return true;
   const std::size_t host = origin.find("://");
   return host != std::string::npos &&
-         options.allowed_hosts.count(without_port(origin.substr(host + 3))) == 1;
+         options.allowed_hosts.contains(without_port(origin.substr(host + 3)));
 }
 
 // A page of another origin must not reach the gateway, not even by a name of its own that resolves
 // to this host (MCP 2025-11-25, Transports, Security Warning).
 bool is_from_elsewhere(const Request& request, const Options& options) {
-  if (options.allowed_hosts.count(without_port(request.get_header_value("Host"))) == 0) return true;
+  if (!options.allowed_hosts.contains(without_port(request.get_header_value("Host")))) return true;
   return request.has_header("Origin") &&
          !allows_origin(request.get_header_value("Origin"), options);
 }
@@ -92,7 +92,7 @@ void add_handlers(httplib::Server& server, const Options& options, Gateway& gate
   server.Delete(".*", pass);
   // The default shows the client what was thrown.
   server.set_exception_handler(
-      [](const Request&, Response& response, std::exception_ptr) { response.status = 500; });
+      [](const Request&, Response& response, const std::exception_ptr&) { response.status = 500; });
 }
 
 }  // namespace

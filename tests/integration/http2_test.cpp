@@ -13,6 +13,7 @@
 
 #include "helpers.hpp"
 #include "peers.hpp"
+#include "support/seen.hpp"
 #include "transfer.hpp"
 
 using namespace mcphttp;
@@ -49,7 +50,10 @@ TEST_CASE("HTTP/2 is spoken where libcurl is fit for it; elsewhere HTTP/1.1, wit
       [](Connection& connection, const Request& request) { answer_json(connection, request); });
   const Nginx front(server);
   auto options = http2_options(front);
-  options.on_warning = [&](const Warning& warning) { warnings.push_back(warning.kind); };
+  options.on_warning = [&](const Warning& warning) {
+    note_seen(warning);
+    warnings.push_back(warning.kind);
+  };
   Transport transport = make_transport(options);
   for (int i = 0; i < 3; ++i) REQUIRE(exchange(transport, call_json(i)));
   CHECK(warnings.size() == (can_speak_http2() ? 0 : 1));

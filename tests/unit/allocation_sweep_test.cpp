@@ -282,7 +282,7 @@ TEST_CASE("a checker that was short of memory checks the next text as if nothing
     std::string text = texts[4];
     Result<Message> message = tl::unexpected(Error{});
     guarded([&] { message = parse_message(std::move(text), 128, checker); });
-    const Result<Message> next = parse_message(texts[4], 128, checker);
+    const Result<Message> next = parse_message(std::string(texts[4]), 128, checker);
     if (!next || next->json() != texts[4]) return Run{false, "the next text was not read"};
     return outcome_of(message);
   });
