@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "helpers.hpp"
+#include "support/seen.hpp"
 
 using namespace mcphttp;
 using namespace mcphttp::test;
@@ -349,6 +350,7 @@ TEST_CASE("wherever a server does not stop, it is left at the limit") {
 
   const Used used = site.use(client_options("/mcp"), loop);
   const auto expected = site.codes[static_cast<std::size_t>(attack)];
+  if (used.error) note_seen(*used.error);
   INFO((used.error ? used.error->to_string() : "no error"));
   CHECK(used.error.has_value() == expected.has_value());
   if (used.error && expected) CHECK(used.error->code == *expected);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/seen.hpp"
+
 using namespace mcphttp;
 
 namespace {
@@ -20,6 +22,7 @@ std::string reason(int status, ResponseKind kind, std::vector<Header> headers,
   options.heed_no_transform = heed_no_transform;
   const auto error = why_not_inspectable({status, kind, std::move(headers)}, options);
   if (!error) return "";
+  test::note_seen(*error);
   CHECK(error->code == ErrorCode::not_inspectable);
   return error->detail;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "make_error.hpp"
+#include "support/seen.hpp"
 
 using namespace mcphttp;
 
@@ -127,7 +128,10 @@ Downstream relay(ResponseKind kind, std::vector<BodyItem> items, const ExchangeE
   write();
   if (!head_first) look_at_head();
   seen.ending = writer.ending();
-  if (writer.error()) seen.error = to_string(writer.error()->code);
+  if (!writer.error()) return seen;
+  const bool is_of_test = end.error && end.error->code == writer.error()->code;
+  if (!is_of_test) test::note_seen(*writer.error());
+  seen.error = to_string(writer.error()->code);
   return seen;
 }
 
