@@ -333,13 +333,13 @@ class Handler final : public ResponseHandler {
   Flow on_event(Event&& event) override {
     require(harvest_.ends == 0 && harvest_.answers.empty());
     require(event.data().size() <= limits_.event && event.type().size() <= limits_.event + 7);
-    if (event.message() != nullptr) take(*event.message());
+    if (event.message() != nullptr) take(*event.message(), event.is_response());
     return Flow::proceed;
   }
   void on_message(Message&& message) override {
     require(harvest_.ends == 0);
     require(message.json().size() <= std::max(limits_.json, limits_.event));
-    take(message);
+    take(message, message.is_response());
   }
   void on_end(const ExchangeEnd& end) override {
     ++harvest_.ends;
@@ -352,9 +352,10 @@ class Handler final : public ResponseHandler {
   }
 
  private:
-  void take(const Message& message) {
+  // Responses to other requests pass as messages, where they come in events.
+  void take(const Message& message, bool answers) {
     harvest_.messages.emplace_back(message.json());
-    if (message.is_response()) harvest_.answers.emplace_back(message.json());
+    if (answers) harvest_.answers.emplace_back(message.json());
   }
 
   Harvest& harvest_;
