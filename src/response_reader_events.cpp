@@ -118,9 +118,10 @@ void ResponseReader::hand_out_body(std::vector<Message> messages) {
 // Several messages in one array are a matter of 2025-03-26 alone (Base Protocol, Batching).
 Result<std::vector<Message>> ResponseReader::parse_messages(std::string&& text) {
   const std::size_t max_messages = 1000;
-  if (context_.takes_batches)
+  if (context_.takes_batches) {
     return with_memory(
         parse_batch(std::move(text), context_.limits.max_json_depth, max_messages, checker_));
+  }
   auto message =
       with_memory(parse_message(std::move(text), context_.limits.max_json_depth, checker_));
   if (!message) return tl::unexpected(std::move(message.error()));

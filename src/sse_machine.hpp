@@ -82,7 +82,7 @@ class SseMachine {
   void store_digits(std::string_view chunk) noexcept;
   void append(SseBuffer& buffer, std::string_view chunk);
   void grow(SseBuffer& buffer, std::size_t needed);
-  void fit(SseBuffer& buffer, std::size_t more);
+  static void fit(SseBuffer& buffer, std::size_t more);
   void keep(SseBuffer& buffer);
   void clear_block() noexcept;
   void drop_block() noexcept;

@@ -21,7 +21,7 @@ bool is_forwarded(const std::string& name) {
                                               {"REMOTE_PORT", ""},
                                               {"LOCAL_ADDR", ""},
                                               {"LOCAL_PORT", ""}};
-  return not_forwarded.count(name) == 0;
+  return !not_forwarded.contains(name);
 }
 
 mcphttp::ForwardRequest request_for(const httplib::Request& request, std::string body) {

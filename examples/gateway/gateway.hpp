@@ -41,8 +41,8 @@ class Gateway {
   void forward(const httplib::Request& request, httplib::Response& response, std::string body,
                const Call& call, const Trail& trail);
   std::shared_ptr<void> take_stream_place();
-  void fail(const mcphttp::Error& error, const Call& call, const Trail& trail,
-            httplib::Response& response);
+  static void fail(const mcphttp::Error& error, const Call& call, const Trail& trail,
+                   httplib::Response& response);
 
   const std::size_t max_request_size_;
   const std::size_t max_streams_;
