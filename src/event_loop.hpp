@@ -60,7 +60,6 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   LoopCore& operator=(const LoopCore&) = delete;
 
   // --- Any thread --------------------------------------------------------------------------------
-  // ---------------------------------------------------------------------------------------------------
 
   EventLoop::Mode mode() const noexcept { return mode_; }
   std::mutex& mutex() noexcept { return mutex_; }
@@ -95,7 +94,6 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   std::optional<TimePoint> next_deadline();
 
   // --- Loop context ------------------------------------------------------------------------------
-  // -------------------------------------------------------------------------------------------------
 
   // Hands a configured easy handle to libcurl; its CURLOPT_PRIVATE is a CompletionListener*.
   // on_complete is called once, from a later point of the loop, unless it is removed before.

@@ -160,7 +160,7 @@ Flow Exchange::on_event(Event&& event) {
     adopt_session(*event.message());
   }
   if (refusal_) return Flow::proceed;
-  return inbox_->put(std::move(event));
+  return inbox_->put(std::move(event), pause());
 }
 
 void Exchange::await_progress() {
@@ -207,7 +207,14 @@ void Exchange::on_message(Message&& message) {
   if (!refusal_) inbox_->put(std::move(message));
 }
 
-Flow Exchange::on_body(std::string&& bytes) { return inbox_->put(BodyPiece{std::move(bytes)}); }
+Flow Exchange::on_body(std::string&& bytes) {
+  return inbox_->put(BodyPiece{std::move(bytes)}, pause());
+}
+
+// A stream that shares its connection is ended rather than paused (Transfer::take_body).
+Inbox::Pause Exchange::pause() const {
+  return request_.http2 ? Inbox::Pause::ends_it : Inbox::Pause::stops_it;
+}
 
 void Exchange::on_warning(Warning&& warning) { inbox_->put(std::move(warning)); }
 

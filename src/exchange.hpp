@@ -112,6 +112,7 @@ class Exchange final : public Upstream,
   bool outlasts(std::chrono::milliseconds delay) const;
   void open_again();
 
+  Inbox::Pause pause() const;
   void await_progress();
   bool note_subscription(const Message& message);
   void end_subscription();

@@ -89,11 +89,12 @@ void Inbox::refuse(Error error) {
 
 // --- The queue -----------------------------------------------------------------------------------
 
-Flow Inbox::put(Item item) {
+Flow Inbox::put(Item item, Pause pause) {
   const std::lock_guard lock(loop().mutex());
   push(std::move(item));
-  upstream_paused_ = !ended_ && (queued_size_ > options_->limits.max_queued_size ||
-                                 (queued_size_ >= enough_for_driver && is_driver_served()));
+  const bool is_full = queued_size_ > options_->limits.max_queued_size;
+  const bool gives_way = pause == Pause::stops_it && queued_size_ >= enough_for_driver;
+  upstream_paused_ = !ended_ && (is_full || (gives_way && is_driver_served()));
   return upstream_paused_ ? Flow::pause : Flow::proceed;
 }
 

@@ -43,6 +43,12 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   // Warnings go to the options' on_warning, in their place among the others.
   using Item = std::variant<ResponseHead, Event, Message, BodyPiece, Warning, ExchangeEnd>;
 
+  // What a pause does to the exchange.
+  enum class Pause {
+    stops_it,  // for a while: worth it also to give a reader who drives the loop its thread back
+    ends_it,   // only to be asked for when the queue is full
+  };
+
   // Whose code the handler is.
   enum class Handler {
     of_application,  // runs on the loop thread, inside poll(), or on the executor
@@ -58,15 +64,13 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   const std::shared_ptr<LoopCore>& shared_loop() const noexcept { return loop_; }
 
   // --- Loop context ------------------------------------------------------------------------------
-  // -------------------------------------------------------------------------------------------------
 
   // Ignored once there is an end. Flow::pause asks the exchange to stop until Upstream::resume();
-  // the item is taken.
-  Flow put(Item item);
+  // the item is taken. From elsewhere too, one at a time, if kick() follows.
+  Flow put(Item item, Pause pause = Pause::stops_it);
   bool has_ended();
 
   // --- Any thread; nothing here is called with a lock held ---------------------------------------
-  // ----------------------------------------------------------
 
   // Has `upstream` begun: by the loop thread, which is started if need be, or, if there is no
   // handler or it is the library's own, by whoever drives. `stop` cancels.

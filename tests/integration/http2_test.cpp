@@ -165,6 +165,28 @@ TEST_CASE("a stream that ends badly leaves the others on its connection untouche
   CHECK(exchange(transport, call_json(1000)).error().code != ErrorCode::internal);
 }
 
+TEST_CASE("a reader who drives the loop itself is not taken for a slow one") {
+  if (!can_speak_http2()) return;
+  constexpr int events = 10'000;
+  const std::string padding(1000, 'x');
+  ScriptedServer server([&](Connection& connection, const Request& request) {
+    begin_stream(connection);
+    for (int i = 0; i < events; ++i) {
+      if (!send_event(connection, R"({"jsonrpc":"2.0","method":")" + padding + "\"}")) return;
+    }
+    end_with_answer(connection, request);
+  });
+  const Nginx front(server);
+  Transport transport = make_transport(http2_options(front));
+  auto response = transport.post(call_json(1));
+  REQUIRE(response);
+  std::this_thread::sleep_for(300ms);  // nobody drives, and the sockets fill
+  int seen = 0;
+  while (response->events()->next()) ++seen;
+  CHECK(seen == events + 1);
+  CHECK(response->end().figures.http_version == 2);
+}
+
 TEST_CASE("a reader too slow for a shared connection is told so; one with its own is waited for") {
   if (!can_speak_http2()) return;
   const bool own_connection = GENERATE(true, false);
