@@ -157,8 +157,14 @@ Result<Message> Response::message() {
   if (has_none || std::exchange(state_->message_taken, true)) {
     return tl::unexpected(usage_error(ErrorCode::invalid_argument, "there is no message to take"));
   }
+  std::optional<Message> other;
   while (auto item = state_->intake->next()) {
-    if (auto* message = std::get_if<Message>(&*item)) return std::move(*message);
+    // A batch has other messages before its answer, a forwarded body may hold any one.
+    if (auto* message = std::get_if<Message>(&*item)) {
+      if (message->is_response()) return std::move(*message);
+      other = std::move(*message);
+      continue;
+    }
     auto* event = std::get_if<Event>(&*item);
     if (event != nullptr && event->is_response()) return *std::move(*event).take_message();
     if (event != nullptr) continue;
@@ -168,6 +174,7 @@ Result<Message> Response::message() {
   }
   const ExchangeEnd& end = state_->stream.end();
   if (end.error) return tl::unexpected(*end.error);
+  if (other) return *std::move(other);
   return tl::unexpected(usage_error(ErrorCode::invalid_argument, "the message was taken before"));
 }
 

@@ -197,7 +197,7 @@ struct Collected {
   // The body, if it is complete; else all three are empty, and what was read comes again from
   // events(), message() or read().
   std::vector<Event> events;       // of an event stream; the response is the last
-  std::optional<Message> message;  // of a JSON body
+  std::optional<Message> message;  // of a JSON body; of a 2025-03-26 batch, the answer alone
   std::string body;                // of any other, and JSON that is no message
 
   bool is_complete() const noexcept { return outcome == Outcome::complete; }
