@@ -94,8 +94,7 @@ void LoopCore::shut_down() {
   }
 }
 
-// --- Any thread
-// -------------------------------------------------------------------------------------------------------
+// --- Any thread ----------------------------------------------------------------------------------
 
 bool LoopCore::refuses_blocking() const {
   const std::lock_guard lock(mutex_);
@@ -186,8 +185,7 @@ std::optional<TimePoint> LoopCore::next_deadline() {
   return std::chrono::steady_clock::now() + *wait;
 }
 
-// --- Who drives
-// -------------------------------------------------------------------------------------------------------
+// --- Who drives ----------------------------------------------------------------------------------
 
 void LoopCore::begin_driving() {
   driving_ = true;
@@ -260,8 +258,7 @@ void LoopCore::run_callbacks(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// --- Loop context
-// -----------------------------------------------------------------------------------------------------
+// --- Loop context --------------------------------------------------------------------------------
 
 CURLMcode LoopCore::add(CURL* easy) { return curl_multi_add_handle(multi_, easy); }
 
@@ -406,8 +403,7 @@ int LoopCore::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
   return 0;
 }
 
-// --- The public handle
-// ------------------------------------------------------------------------------------------------
+// --- The public handle ---------------------------------------------------------------------------
 
 EventLoop::EventLoop(Mode mode) : core_(LoopCore::create(mode)) {}
 

@@ -23,6 +23,7 @@ Result<ExchangeRequest> Transport::State::prepare_forward(ForwardRequest forward
     times.total = forward.timeouts.total.value_or(Milliseconds{0});
   }
   SendOptions send;
+  send.own_connection = forward.own_connection;
   send.extras = forward.extras;
   ExchangeRequest request =
       make_request(forward.method, is_request ? Awaits::response : Awaits::stream, {}, send, times);

@@ -53,6 +53,8 @@ struct ForwardRequest {
   // Over TransportOptions::timeouts. For GET, `idle` and `total` are off unless set here.
   Timeouts timeouts = {};
   std::stop_token stop = {};  // a request to stop cancels the exchange
+  // See SendOptions::own_connection; for a downstream that may be slow.
+  bool own_connection = false;
   // What of an event stream is handed out beside its events. Default: all there is.
   StreamExtras extras = {true, true};
 };

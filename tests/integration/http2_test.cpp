@@ -190,6 +190,7 @@ TEST_CASE("a reader who drives the loop itself is not taken for a slow one") {
 TEST_CASE("a reader too slow for a shared connection is told so; one with its own is waited for") {
   if (!can_speak_http2()) return;
   const bool own_connection = GENERATE(true, false);
+  const bool forwarded = GENERATE(true, false);
   constexpr int events = 2000;
   ScriptedServer server([](Connection& connection, const Request& request) {
     if (id_of(request) != "1") return answer_json(connection, request);
@@ -204,9 +205,13 @@ TEST_CASE("a reader too slow for a shared connection is told so; one with its ow
   options.limits.max_queued_size = 64 * 1024;
   Transport transport = make_transport(std::move(options));
   start_loop_thread(transport);  // so that somebody reads while the consumer does not
+  ForwardRequest forward;
+  forward.body = call_json(1);
+  forward.own_connection = own_connection;
   SendOptions send;
   send.own_connection = own_connection;
-  auto response = transport.post(call_json(1), send);
+  auto response =
+      forwarded ? transport.forward(std::move(forward)) : transport.post(call_json(1), send);
   REQUIRE(response);
   std::this_thread::sleep_for(300ms);
   int seen = 0;
