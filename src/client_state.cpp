@@ -88,7 +88,7 @@ Result<void> Client::State::connect() {
   }
   has_session_ = !session_id().empty();
   const bool wants_messages = options.on_notification || !options.request_handlers.empty();
-  if (wants_messages && !is_modern_) open_server_stream();
+  if (wants_messages && !is_modern_) open_server_stream()->wait();
   return {};
 }
 

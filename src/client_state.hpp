@@ -22,6 +22,7 @@
 #include "result_cache.hpp"
 #include "server_requests.hpp"
 #include "session_keeper.hpp"
+#include "stream_opening.hpp"
 #include "tool_headers.hpp"
 #include "transport_state.hpp"
 
@@ -112,7 +113,7 @@ struct Client::State final : public SessionKeeper,
 
   void prepare_for_server_messages();
   // Unless it is open.
-  void open_server_stream();
+  std::shared_ptr<StreamOpening> open_server_stream();
   Result<ExchangeRequest> prepare_subscription(const SubscriptionFilter& filter,
                                                const CallOptions& call);
 

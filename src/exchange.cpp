@@ -110,6 +110,10 @@ void Exchange::send() {
 
 // --- From the transfer ---------------------------------------------------------------------------
 
+void Exchange::on_sent() {
+  if (request_.on_sent) request_.on_sent();
+}
+
 void Exchange::on_head(ResponseHead&& head) {
   if (const std::string* kept = head.find("Keep-Alive")) {
     if (const auto time = http::parse_keep_alive_timeout(*kept)) endpoint_->kept_alive = *time;

@@ -41,7 +41,8 @@ struct ExchangeRequest {
   // But for those of session, credentials and resumption, which may change.
   HeaderLines header_lines;
   std::vector<std::string> message_header_lines;  // that mirror the message
-  std::shared_ptr<const std::string> body;        // null: none
+  std::function<void()> on_sent;  // told in the loop context, each time it is sent; may be null
+  std::shared_ptr<const std::string> body;  // null: none
   ReaderContext context;
   TransferTimes times;
   std::chrono::milliseconds total{0};             // 0: none
@@ -92,6 +93,7 @@ class Exchange final : public Upstream,
 
  private:
   void send();
+  void on_sent() override;
   void on_head(ResponseHead&& head) override;
   bool is_replay(std::string_view event_id) override;
   Flow on_event(Event&& event) override;

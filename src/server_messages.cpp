@@ -17,15 +17,20 @@ class ServerStream final : public ResponseHandler {
   // `options`, `requests` and `observer` must outlive the stream's exchange.
   ServerStream(const ClientOptions& options, const ServerRequests& requests,
                const Notifier::Observer& observer,
-               std::shared_ptr<LegacySubscriptions> subscriptions, std::function<void()> on_over)
+               std::shared_ptr<LegacySubscriptions> subscriptions,
+               std::shared_ptr<StreamOpening> opening, std::function<void()> on_over)
       : options_(options),
         requests_(requests),
         observer_(observer),
         subscriptions_(std::move(subscriptions)),
+        opening_(std::move(opening)),
         on_over_(std::move(on_over)) {}
   void attach(const std::shared_ptr<Inbox>& inbox) { inbox_ = inbox; }
 
-  void on_headers(const ResponseHead& /*head*/) override { subscriptions_->stream_opened(); }
+  void on_headers(const ResponseHead& /*head*/) override {
+    opening_->note_settled();
+    subscriptions_->stream_opened();
+  }
   Flow on_event(Event&& event) override {
     const Message* message = event.message();
     if (message == nullptr) return Flow::proceed;
@@ -39,6 +44,7 @@ class ServerStream final : public ResponseHandler {
     return Flow::proceed;
   }
   void on_end(const ExchangeEnd& end) override {
+    opening_->note_settled();
     on_over_();
     subscriptions_->stream_ended(end);
   }
@@ -48,6 +54,7 @@ class ServerStream final : public ResponseHandler {
   const ServerRequests& requests_;
   const Notifier::Observer& observer_;
   const std::shared_ptr<LegacySubscriptions> subscriptions_;
+  const std::shared_ptr<StreamOpening> opening_;
   const std::function<void()> on_over_;
   std::weak_ptr<Inbox> inbox_;
 };
@@ -89,22 +96,26 @@ void Client::State::prepare_for_server_messages() {
   legacy_subscriptions_ = std::make_shared<LegacySubscriptions>(std::move(host));
 }
 
-void Client::State::open_server_stream() {
-  if (closed_ || server_stream_is_open_.exchange(true)) return;
-  auto handler = std::make_shared<ServerStream>(options, *server_requests_, observer_,
-                                                legacy_subscriptions_, [weak = weak_from_this()] {
-                                                  if (const auto self = weak.lock())
-                                                    self->server_stream_is_open_ = false;
-                                                });
+std::shared_ptr<StreamOpening> Client::State::open_server_stream() {
+  auto opening = std::make_shared<StreamOpening>(transport_->loop);
+  if (closed_ || server_stream_is_open_.exchange(true)) return opening;
+  auto handler =
+      std::make_shared<ServerStream>(options, *server_requests_, observer_, legacy_subscriptions_,
+                                     opening, [weak = weak_from_this()] {
+                                       if (const auto self = weak.lock())
+                                         self->server_stream_is_open_ = false;
+                                     });
   auto request = transport_->prepare_stream({});
-  if (!request) return;
+  if (!request) return opening;
   adopt(*request);
+  request->on_sent = [opening] { opening->note_sent(); };
   auto inbox = transport_->open(handler);
   handler->attach(inbox);
   const std::lock_guard lock(mutex_);
   server_stream_.detach();  // an earlier one is over
   server_stream_ = Call(inbox);
   transport_->launch(inbox, std::move(request), {});
+  return opening;
 }
 
 Result<void> Client::State::subscribe_resource(std::string_view uri, const CallOptions& call) {

@@ -104,6 +104,7 @@ int Transfer::on_request_ready(void* self, char*, char*, int, int) {
   if (std::exchange(transfer->sent_once_, true)) return CURL_PREREQFUNC_ABORT;
   transfer->connected_at_ = std::chrono::steady_clock::now();
   transfer->arm_stage(Stage::sent);
+  if (transfer->owner_ != nullptr) transfer->owner_->on_sent();
   return CURL_PREREQFUNC_OK;
 }
 

@@ -64,6 +64,8 @@ struct TransferFigures {
 // Whoever wanted the transfer.
 class TransferOwner : public ResponseSink {
  public:
+  // The connection is there, and the request goes out.
+  virtual void on_sent() = 0;
   // The outcome, once; the owner hears no more of the transfer afterwards, which winds itself up.
   virtual void on_outcome(ReadOutcome&& outcome, const TransferFigures& figures) = 0;
 

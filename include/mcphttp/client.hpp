@@ -100,7 +100,8 @@ struct ClientOptions : TransportOptions {
 
   // Notifications that belong to no call. Runs on the loop thread or the executor. If this or a
   // request handler is set, the client keeps a stream open for the messages that the server sends
-  // of its own accord, where the server offers one.
+  // of its own accord, where the server offers one; connect() then waits until it has been asked
+  // for, and at most 50 ms longer for the answer.
   std::function<void(const Message&)> on_notification;
 
   // A lost session shows as HTTP 404 (MCP 2025-11-25, Session Management). Some servers say 400

@@ -507,6 +507,29 @@ TEST_CASE("calls do not wait for a stream whose headers are late") {
   CHECK(arrived.wait());
 }
 
+// Servers ask on whatever stream they have at that moment.
+TEST_CASE("a server that asks on its stream during the very first call is heard") {
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> has_stream{false};
+    std::atomic<bool> was_early{false};
+    SessionServer server({{"GET",
+                           [&](Connection& connection, const Request&) {
+                             has_stream = true;
+                             begin_stream(connection);
+                             connection.peer_closed(guard);
+                           }},
+                          {"tools/call", [&](Connection& connection, const Request& request) {
+                             was_early = !has_stream;
+                             answer_json(connection, request);
+                           }}});
+    auto options = client_options(server);
+    options.request_handlers["roots/list"] = [](const Message&, const Responder&) {};
+    Client client = connect(options);
+    REQUIRE(client.call_tool("t", ""));
+    CHECK_FALSE(was_early);
+  }
+}
+
 TEST_CASE("a request on the stream of messages is answered by its handler") {
   SessionServer server({{"GET", [](Connection& connection, const Request&) {
                            begin_stream(connection);
