@@ -27,11 +27,11 @@ class StreamOpening {
   void wait() {
     const Worker::Pause pause;
     std::unique_lock lock(loop_->mutex());
-    wait_for(
-        lock, [this] { return sent_ || settled_; }, longest_connect);
-    if (sent_)
-      wait_for(
-          lock, [this] { return settled_; }, head_start);
+    const auto sent = [this] { return sent_ || settled_; };
+    wait_for(lock, sent, longest_connect);
+    if (!sent_) return;
+    const auto settled = [this] { return settled_; };
+    wait_for(lock, settled, head_start);
   }
 
  private:
