@@ -385,11 +385,7 @@ void Exchange::open_again() {
 // --- Ends ----------------------------------------------------------------------------------------
 
 void Exchange::time_out(ErrorCode code, std::string_view which, std::chrono::milliseconds limit) {
-  Error error;
-  error.code = code;
-  error.detail = fmt::format("Timeouts::{} ({} ms) has passed", which, limit.count());
-  error.delivery = Delivery::unknown;
-  fail(std::move(error));
+  fail(make_timeout(code, which, limit, Delivery::unknown));
 }
 
 // A stream that was open cannot be had again.
@@ -402,10 +398,10 @@ void Exchange::give_up(Error why) {
       group(why.code) == ErrorGroup::limit || why.code == ErrorCode::session_expired ||
       why.code == ErrorCode::unauthorized || why.code == ErrorCode::stream_ended_without_response;
   if (says_more) return fail(std::move(why));
-  Error error;
-  error.code = ErrorCode::stream_ended_without_response;
-  error.detail = "the event stream broke off before the response and could not be taken up again";
-  error.delivery = Delivery::unknown;
+  Error error =
+      make_error(ErrorCode::stream_ended_without_response,
+                 "the event stream broke off before the response and could not be taken up again",
+                 Delivery::unknown);
   error.http_status = why.http_status;
   error.cause = std::make_shared<const Error>(std::move(why));
   fail(std::move(error));

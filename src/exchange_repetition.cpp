@@ -1,9 +1,10 @@
 // The reasons for which an exchange sends a request again, broken streams and redirects aside: the
 // call goes on, the server has lost the session, the credentials were refused. Each but the first
-// happens at most once.
+// happens at most once between two answers.
 #include <utility>
 
 #include "exchange.hpp"
+#include "make_error.hpp"
 
 namespace mcphttp {
 
@@ -103,11 +104,9 @@ void Exchange::lose_session() {
   if (auto transfer = std::exchange(transfer_, nullptr)) transfer->abandon();
   reopening_.disarm();
   if (outlives_session()) return restore_and_send();
-  Error error;
-  error.code = ErrorCode::session_expired;
-  error.detail = "the session was lost while the stream was open";
-  error.delivery = Delivery::unknown;
-  finish(ExchangeEnd::Reason::failed, std::move(error));
+  finish(ExchangeEnd::Reason::failed,
+         make_error(ErrorCode::session_expired, "the session was lost while the stream was open",
+                    Delivery::unknown));
 }
 
 // --- Credentials ---------------------------------------------------------------------------------

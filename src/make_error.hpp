@@ -1,8 +1,12 @@
 // The one way to begin an Error. Private to the library.
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <mcphttp/error.hpp>
 
@@ -15,6 +19,13 @@ inline Error make_error(ErrorCode code, std::string detail,
   error.detail = std::move(detail);
   error.delivery = delivery;
   return error;
+}
+
+// A field of Timeouts has passed.
+inline Error make_timeout(ErrorCode code, std::string_view field, std::chrono::milliseconds limit,
+                          Delivery delivery) {
+  return make_error(code, fmt::format("Timeouts::{} ({} ms) has passed", field, limit.count()),
+                    delivery);
 }
 
 }  // namespace mcphttp

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "json.hpp"
+#include "make_error.hpp"
 #include "protocol.hpp"
 
 namespace mcphttp::rpc {
@@ -102,11 +103,10 @@ Result<Message> check_result_type(Result<Message> result, std::string_view metho
   const auto type = json::Value(result->result()).find("resultType");
   if (!type || type->string() == "complete") return result;
   if (type->string() == "input_required" && protocol::may_ask_for_input(method)) return result;
-  Error error;
-  error.code = ErrorCode::malformed_message;
-  error.detail = "a result of a resultType that is unknown or does not belong to the method";
-  error.delivery = Delivery::answered;
-  return tl::unexpected(std::move(error));
+  return tl::unexpected(
+      make_error(ErrorCode::malformed_message,
+                 "a result of a resultType that is unknown or does not belong to the method",
+                 Delivery::answered));
 }
 
 Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth) {
@@ -119,10 +119,9 @@ Result<void> check_params(std::string_view what, std::string_view params, std::s
 
 Result<Message> to_result(Message response, int http_status) {
   if (response.kind() == Message::Kind::result) return response;
-  Error error;
-  error.code = ErrorCode::rpc_error;
-  error.detail = fmt::format("JSON-RPC error {}", response.error_code());
-  error.delivery = Delivery::answered;
+  Error error =
+      make_error(ErrorCode::rpc_error, fmt::format("JSON-RPC error {}", response.error_code()),
+                 Delivery::answered);
   error.http_status = http_status;
   error.rpc_code = response.error_code();
   error.rpc_message = response.error_message();

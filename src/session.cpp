@@ -6,6 +6,7 @@
 
 #include "http_fields.hpp"
 #include "json.hpp"
+#include "make_error.hpp"
 #include "protocol.hpp"
 
 namespace mcphttp {
@@ -33,12 +34,11 @@ std::optional<Error> Session::adopt(const ResponseHead& head, const Message& ans
   const std::string* id = head.find("MCP-Session-Id");
   if (id != nullptr && max_size != 0) {
     if (!http::is_visible_ascii(*id) || id->size() > max_size) {
-      Error error;
-      error.code = ErrorCode::bad_session_id;
-      error.detail = fmt::format(
-          "MCP-Session-Id of {} bytes must be 1 to {} (max_event_id_size) visible ASCII characters",
-          id->size(), max_size);
-      error.delivery = Delivery::answered;
+      Error error = make_error(ErrorCode::bad_session_id,
+                               fmt::format("MCP-Session-Id of {} bytes must be 1 to {} "
+                                           "(max_event_id_size) visible ASCII characters",
+                                           id->size(), max_size),
+                               Delivery::answered);
       error.http_status = head.status;
       return error;
     }

@@ -9,6 +9,7 @@
 
 #include "base64.hpp"
 #include "http_fields.hpp"
+#include "make_error.hpp"
 
 namespace mcphttp {
 namespace {
@@ -41,10 +42,7 @@ bool is_mirrored_type(std::string_view type) {
 }
 
 tl::unexpected<Error> invalid(std::string detail) {
-  Error error;
-  error.code = ErrorCode::malformed_message;
-  error.detail = std::move(detail);
-  return tl::unexpected(std::move(error));
+  return tl::unexpected(make_error(ErrorCode::malformed_message, std::move(detail)));
 }
 
 template <std::size_t Size>

@@ -82,10 +82,8 @@ Transfer::~Transfer() {
 
 void Transfer::start() {
   if (!configure()) {
-    Error error;
-    error.code = ErrorCode::out_of_memory;
-    error.detail = "libcurl could not take the request";
-    reader_.finish_broken(std::move(error));
+    reader_.finish_broken(
+        make_error(ErrorCode::out_of_memory, "libcurl could not take the request"));
     report_outcome();
     return;
   }
@@ -284,11 +282,8 @@ void Transfer::on_body_deadline() {
 }
 
 void Transfer::time_out(ErrorCode code, std::string_view which, std::chrono::milliseconds limit) {
-  Error error;
-  error.code = code;
-  error.detail = fmt::format("Timeouts::{} ({} ms) has passed", which, limit.count());
-  error.delivery = sent_once_ ? Delivery::unknown : Delivery::not_sent;
-  reader_.finish_broken(std::move(error));
+  reader_.finish_broken(
+      make_timeout(code, which, limit, sent_once_ ? Delivery::unknown : Delivery::not_sent));
   report_outcome();
   close();
 }

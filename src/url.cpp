@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "http_fields.hpp"
+#include "make_error.hpp"
 
 namespace mcphttp::http {
 namespace {
@@ -22,19 +23,13 @@ struct PartDeleter {
 };
 
 Error refused(std::string detail) {
-  Error error;
-  error.code = ErrorCode::invalid_argument;
-  error.detail = std::move(detail);
-  return error;
+  return make_error(ErrorCode::invalid_argument, std::move(detail));
 }
 
 Error refused(CURLUcode code) {
   switch (static_cast<int>(code)) {
     case CURLUE_OUT_OF_MEMORY: {
-      Error error;
-      error.code = ErrorCode::out_of_memory;
-      error.detail = "no memory to parse a URL";
-      return error;
+      return make_error(ErrorCode::out_of_memory, "no memory to parse a URL");
     }
     case CURLUE_BAD_PORT_NUMBER:
       return refused("the URL's port is not a number from 1 to 65535");
