@@ -1,7 +1,6 @@
 #include "client_state.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +9,6 @@
 #include "protocol.hpp"
 #include "response_state.hpp"
 #include "rpc.hpp"
-#include "text.hpp"
 #include "types.hpp"
 
 namespace mcphttp {
@@ -20,12 +18,6 @@ constexpr std::chrono::milliseconds default_total = std::chrono::hours(1);
 
 // For what is sent beside the calls: answers, cancellations, the end of a session.
 constexpr std::chrono::milliseconds side_total = std::chrono::seconds(5);
-
-tl::unexpected<Error> too_large(std::string detail) {
-  Error error = usage_error(ErrorCode::list_too_large, std::move(detail));
-  error.delivery = Delivery::answered;
-  return tl::unexpected(std::move(error));
-}
 
 // An answer that need not be asked for.
 class KeptAnswer final : public Upstream {
@@ -199,15 +191,13 @@ Client::State::Prepared Client::State::prepare(std::string_view method, std::str
 
 Result<Message> Client::State::request(std::string_view method, std::string_view params,
                                        const CallOptions& call, bool idempotent) {
-  const auto key = cache_key(method, params, call);
-  if (auto kept = find_kept(key)) return std::move(*kept);
-  return ask(method, params, call, idempotent);
+  return fetch(method, params, call, idempotent).answer;
 }
 
 Result<Message> Client::State::ask(std::string_view method, std::string_view params,
-                                   const CallOptions& call, bool idempotent) {
+                                   const CallOptions& call, bool idempotent,
+                                   const std::optional<CacheKey>& key) {
   if (transport_->loop->refuses_blocking()) return tl::unexpected(wrong_thread());
-  const auto key = cache_key(method, params, call);
   const std::uint64_t epoch = cache_epoch();
   Prepared prepared = prepare(method, params, call, idempotent);
   if (!prepared.request) return tl::unexpected(std::move(prepared.request.error()));
@@ -222,9 +212,11 @@ Result<Message> Client::State::ask(std::string_view method, std::string_view par
 
 Call Client::State::start(std::string_view method, Result<void> checked, std::string_view params,
                           CallOptions call, Done done) {
-  const auto key = checked ? cache_key(method, params, call) : std::nullopt;
+  auto key = checked ? cache_key(method, params, call) : std::nullopt;
   auto kept = find_kept(key);
-  Prepared prepared = prepare(method, checked ? params : std::string_view(), call, false);
+  if (kept) key.reset();  // it is as fresh as it was
+  Prepared prepared =
+      kept ? Prepared{} : prepare(method, checked ? params : std::string_view(), call, false);
   if (!checked) prepared.request = tl::unexpected(std::move(checked.error()));
   const std::stop_token stop = call.stop;
   auto report = [weak = weak_from_this(), id = prepared.id, method = std::string(method), key,
@@ -285,105 +277,10 @@ void Client::State::tell_cancelled(std::string_view method, std::int64_t id, con
       rpc::make_notification("notifications/cancelled", fmt::format(R"({{"requestId":{}}})", id)));
 }
 
-// --- Results that may be kept --------------------------------------------------------------------
-
-std::optional<CacheKey> Client::State::cache_key(std::string_view method, std::string_view params,
-                                                 const CallOptions& call) const {
-  if (!options.result_cache || !is_modern_ || !ResultStore::may_keep(method, params))
-    return std::nullopt;
-  CacheKey key{options.url, std::string(method), std::string(params), std::nullopt};
-  if (options.authorizer != nullptr) return key;
-  key.authorization = options.bearer_token;
-  for (const auto* headers : {&options.headers, &call.headers}) {
-    for (const Header& header : *headers)
-      key.authorization->append("\n").append(header.name).append(":").append(header.value);
-  }
-  return key;
-}
-
-std::optional<Message> Client::State::find_kept(const std::optional<CacheKey>& key) const {
-  if (!key || closed_) return std::nullopt;
-  return options.result_cache->store_->find(*key, std::chrono::steady_clock::now());
-}
-
-void Client::State::keep(const std::optional<CacheKey>& key, const Result<Message>& answer,
-                         std::int64_t id, std::uint64_t epoch) const {
-  if (!key || !answer || answer->id() != std::to_string(id)) return;
-  options.result_cache->store_->store(*key, *answer, std::chrono::steady_clock::now(), epoch);
-}
-
-std::uint64_t Client::State::cache_epoch() const {
-  return options.result_cache ? options.result_cache->store_->epoch() : 0;
-}
-
-// --- Lists ---------------------------------------------------------------------------------------
-
-Result<void> Client::State::list(std::string_view method, std::string_view member,
-                                 const CallOptions& call, const std::function<void()>& begin,
-                                 const std::function<void(json::Value)>& visit) {
-  bool any_kept = false;
-  begin();
-  auto listed = list_pages(method, member, call, visit, any_kept);
-  // A cursor that the server no longer takes (MCP 2026-07-28, Caching, Interaction with
-  // Pagination).
-  if (listed || !any_kept || listed.error().code != ErrorCode::rpc_error) return listed;
-  options.result_cache->store_->drop(options.url, method);
-  begin();
-  return list_pages(method, member, call, visit, any_kept);
-}
-
-Result<void> Client::State::list_pages(std::string_view method, std::string_view member,
-                                       const CallOptions& call,
-                                       const std::function<void(json::Value)>& visit,
-                                       bool& any_kept) {
-  const ResponseLimits& limits = options.limits;
-  std::set<std::string> cursors;
-  std::string params;
-  std::size_t size = 0;
-  for (std::size_t pages = 1;; ++pages) {
-    if (pages > limits.max_list_pages) {
-      return too_large(fmt::format("max_list_pages ({}) exceeded", limits.max_list_pages));
-    }
-    auto kept = find_kept(cache_key(method, params, call));
-    any_kept = any_kept || kept;
-    Result<Message> page = kept ? std::move(*kept) : ask(method, params, call, true);
-    if (!page) return tl::unexpected(std::move(page.error()));
-    const json::Value result(page->result());
-    const json::Value elements = result.find(member).value_or(json::Value());
-    size += result.raw().size();
-    elements.for_each_element([&size](json::Value /*element*/) { size += element_holder; });
-    if (size > limits.max_list_size) {
-      return too_large(fmt::format("max_list_size ({} bytes) exceeded", limits.max_list_size));
-    }
-    elements.for_each_element(visit);
-    const auto next = result.find("nextCursor");
-    const auto cursor = next ? next->as_string() : std::nullopt;
-    if (!cursor) return {};
-    if (!cursors.insert(*cursor).second) return too_large("a cursor came twice");
-    params = rpc::make_text_params("cursor", *cursor);
-  }
-}
-
 Result<void> Client::State::check(std::string_view what, std::string_view params,
                                   std::size_t levels) const {
   const std::size_t max_depth = options.limits.max_json_depth;
   return rpc::check_params(what, params, max_depth - std::min(max_depth, levels));
-}
-
-std::optional<Tool> Client::State::take_tool(json::Value definition) {
-  Tool tool = to_tool(definition);
-  if (!is_modern_) return tool;
-  auto headers = find_tool_headers(definition.find("inputSchema").value_or(json::Value()));
-  if (headers) {
-    tool_headers_.remember(tool.name, std::move(*headers));
-    return tool;
-  }
-  if (options.on_warning) {
-    options.on_warning({WarningKind::invalid_tool,
-                        fmt::format("tool {} left out: {}", text::escape_printable(tool.name, 64),
-                                    headers.error().detail)});
-  }
-  return std::nullopt;
 }
 
 Result<void> Client::State::set_log_level(std::string_view level, const CallOptions& call) {

@@ -45,9 +45,9 @@ struct Client::State final : public SessionKeeper,
   // Params are checked.
   Result<Message> request(std::string_view method, std::string_view params, const CallOptions& call,
                           bool idempotent = false);
-  // The same past the cache.
+  // The same past the cache; what it brings is kept under `key`, if it may be.
   Result<Message> ask(std::string_view method, std::string_view params, const CallOptions& call,
-                      bool idempotent);
+                      bool idempotent, const std::optional<CacheKey>& key = {});
   Call start(std::string_view method, Result<void> checked, std::string_view params,
              CallOptions call, Done done);
   Result<void> subscribe_resource(std::string_view uri, const CallOptions& call);
@@ -74,8 +74,8 @@ struct Client::State final : public SessionKeeper,
 
  private:
   struct Prepared {
-    std::int64_t id;
-    Result<ExchangeRequest> request;
+    std::int64_t id = 0;
+    Result<ExchangeRequest> request = {};
   };
   Prepared prepare(std::string_view method, std::string_view params, const CallOptions& call,
                    bool idempotent);
@@ -117,10 +117,16 @@ struct Client::State final : public SessionKeeper,
   Result<ExchangeRequest> prepare_subscription(const SubscriptionFilter& filter,
                                                const CallOptions& call);
 
+  // --- lists.cpp ---------------------------------------------------------------------------------
+
+  struct Fetched {
+    Result<Message> answer;
+    bool was_kept;
+  };
+  Fetched fetch(std::string_view method, std::string_view params, const CallOptions& call,
+                bool idempotent);
   Result<void> list_pages(std::string_view method, std::string_view member, const CallOptions& call,
                           const std::function<void(json::Value)>& visit, bool& any_kept);
-
-  // --- Results that may be kept ------------------------------------------------------------------
 
   // Nothing if there is no cache, or nothing of that request may be kept.
   std::optional<CacheKey> cache_key(std::string_view method, std::string_view params,
