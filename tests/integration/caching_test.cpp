@@ -85,12 +85,6 @@ ClientOptions options_with(const Server& server, std::shared_ptr<ResultCache> ca
   return options;
 }
 
-Client connect(ClientOptions options) {
-  auto client = Client::connect(std::move(options));
-  REQUIRE(client);
-  return std::move(*client);
-}
-
 std::string names(const Result<std::vector<Tool>>& tools) {
   if (!tools) return std::string(to_string(tools.error().code));
   std::string out;

@@ -380,12 +380,7 @@ TEST_CASE("a callback that throws ends its exchange only") {
 }
 
 TEST_CASE("a warning callback that throws ends its exchange with callback_threw") {
-  ScriptedServer server([](Connection& connection, const Request& request) {
-    begin_stream(connection);
-    send_event(connection, "{broken");
-    send_event(connection, result_json(id_of(request)));
-    connection.end_chunks();
-  });
+  ScriptedServer server(answers_after("{broken"));
   auto options = options_for(server);
   options.on_warning = [](const Warning&) { throw 1; };
   Transport transport = make_transport(options);

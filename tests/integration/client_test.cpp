@@ -1,5 +1,4 @@
 // What an application sees of a server: handshake, lists, tools, progress, results and refusals.
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,8 +16,6 @@ using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 namespace {
-
-using Methods = std::map<std::string, ScriptedServer::Handler>;
 
 constexpr std::string_view initialize_result =
     R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},)"
@@ -38,12 +35,6 @@ ScriptedServer::Handler mcp_server(Methods methods) {
   };
 }
 
-ScriptedServer::Handler result(std::string text) {
-  return [text = std::move(text)](Connection& connection, const Request& request) {
-    answer_json(connection, request, text);
-  };
-}
-
 ClientOptions client_options(const ScriptedServer& server) {
   ClientOptions options;
   options.url = server.url();
@@ -52,13 +43,7 @@ ClientOptions client_options(const ScriptedServer& server) {
   return options;
 }
 
-Client connect(ClientOptions options) {
-  auto client = Client::connect(std::move(options));
-  REQUIRE(client);
-  return std::move(*client);
-}
-
-Client connect(const ScriptedServer& server) { return connect(client_options(server)); }
+Client connect(const ScriptedServer& server) { return test::connect(client_options(server)); }
 
 Json body_of(const Request& request) { return Json::parse(request.body); }
 
@@ -87,7 +72,7 @@ TEST_CASE("connect initializes, then says so, and sends session and revision fro
                          200, {{"Content-Type", "application/json"}, {"MCP-Session-Id", "s-1"}},
                          result_json(id_of(request), initialize_result));
                    }},
-                  {"ping", result("{}")}}));
+                  {"ping", answers("{}")}}));
   auto options = client_options(server);
   options.capabilities = R"({"roots":{}})";
   Client client = connect(options);
@@ -123,9 +108,9 @@ TEST_CASE("a handshake that fails says why") {
     ErrorCode code;
   };
   const auto failing =
-      GENERATE(Case{"a revision of before", result(R"({"protocolVersion":"2024-11-05"})"),
+      GENERATE(Case{"a revision of before", answers(R"({"protocolVersion":"2024-11-05"})"),
                     ErrorCode::unsupported_version},
-               Case{"no revision", result("{}"), ErrorCode::malformed_message},
+               Case{"no revision", answers("{}"), ErrorCode::malformed_message},
                Case{"a JSON-RPC error",
                     [](Connection& connection, const Request& request) {
                       connection.write_response(
@@ -157,7 +142,7 @@ TEST_CASE("a handshake is answered by an event stream as well") {
                                      [](Connection& connection, const Request& request) {
                                        answer_events(connection, request, initialize_result);
                                      }},
-                                    {"ping", result("{}")}}));
+                                    {"ping", answers("{}")}}));
   Client client = connect(server);
   CHECK(client.request("ping", ""));
 }
@@ -255,7 +240,7 @@ TEST_CASE("an element of a list or of a typed result counts 256 bytes beside its
   const std::size_t over = GENERATE(0U, 1U);
   CAPTURE(listed.method, over);
   const std::size_t limit = listed.result.size() + 3 * 256 - over;
-  ScriptedServer server(mcp_server({{listed.method, result(listed.result)}}));
+  ScriptedServer server(mcp_server({{listed.method, answers(listed.result)}}));
   auto options = client_options(server);
   options.limits.max_list_size = limit;
   options.limits.max_json_response_size = limit;
@@ -286,7 +271,7 @@ TEST_CASE("a list is asked for once more when its connection dies, a tool call i
 // --- Tools
 
 TEST_CASE("a tool's result comes with all its content") {
-  ScriptedServer server(mcp_server({{"tools/call", result(R"({"content":[
+  ScriptedServer server(mcp_server({{"tools/call", answers(R"({"content":[
     {"type":"text","text":"h\u00e9"},
     {"type":"image","data":"aGk=","mimeType":"image/png"},
     {"type":"audio","data":"bG8=","mimeType":"audio/wav"},
@@ -322,7 +307,7 @@ TEST_CASE("a tool's result comes with all its content") {
 
 TEST_CASE("a tool that failed by its own account is a result, not an error") {
   ScriptedServer server(mcp_server(
-      {{"tools/call", result(R"({"content":[{"type":"text","text":"no"}],"isError":true})")}}));
+      {{"tools/call", answers(R"({"content":[{"type":"text","text":"no"}],"isError":true})")}}));
   Client client = connect(server);
   auto called = client.call_tool("t", "");
   REQUIRE(called);
@@ -377,7 +362,7 @@ TEST_CASE("arguments that are no JSON object are refused and nothing is sent") {
 }
 
 TEST_CASE("names and methods are quoted as JSON asks for") {
-  ScriptedServer server(mcp_server({{"tools/call", result(R"({"content":[]})")}}));
+  ScriptedServer server(mcp_server({{"tools/call", answers(R"({"content":[]})")}}));
   Client client = connect(server);
   REQUIRE(client.call_tool("a\"b\\c\n", ""));
   CHECK(body_of(server.requests().at(2))["params"]["name"] == "a\"b\\c\n");
@@ -403,7 +388,7 @@ TEST_CASE("progress is matched by token, everything else goes to on_notification
 }
 
 TEST_CASE("the caller's own _meta is kept beside the progress token") {
-  ScriptedServer server(mcp_server({{"m", result("{}")}}));
+  ScriptedServer server(mcp_server({{"m", answers("{}")}}));
   Client client = connect(server);
   CallOptions options;
   options.on_progress = [](const Progress&) {};
@@ -415,14 +400,14 @@ TEST_CASE("the caller's own _meta is kept beside the progress token") {
 }
 
 TEST_CASE("without on_progress no token is sent") {
-  ScriptedServer server(mcp_server({{"m", result("{}")}}));
+  ScriptedServer server(mcp_server({{"m", answers("{}")}}));
   Client client = connect(server);
   REQUIRE(client.request("m", R"({"a":1})"));
   CHECK(body_of(server.requests().at(2))["params"] == Json::parse(R"({"a":1})"));
 }
 
 TEST_CASE("a callback of a blocking call that throws ends the call only") {
-  ScriptedServer server(mcp_server({{"tools/call", report_progress}, {"ping", result("{}")}}));
+  ScriptedServer server(mcp_server({{"tools/call", report_progress}, {"ping", answers("{}")}}));
   Client client = connect(server);
   CallOptions options;
   options.on_progress = [](const Progress&) { throw 1; };
@@ -470,7 +455,7 @@ TEST_CASE("an asynchronous tool call reports progress, then is done exactly once
 }
 
 TEST_CASE("an asynchronous request gives the result message, or the JSON-RPC error") {
-  ScriptedServer server(mcp_server({{"m", result(R"({"a":1})")}}));
+  ScriptedServer server(mcp_server({{"m", answers(R"({"a":1})")}}));
   Client client = connect(server);
   Gate done;
   std::string text;
@@ -492,7 +477,7 @@ TEST_CASE("an asynchronous request gives the result message, or the JSON-RPC err
 }
 
 TEST_CASE("a callback of an asynchronous call that throws ends it with callback_threw") {
-  ScriptedServer server(mcp_server({{"tools/call", report_progress}, {"ping", result("{}")}}));
+  ScriptedServer server(mcp_server({{"tools/call", report_progress}, {"ping", answers("{}")}}));
   Client client = connect(server);
   Gate done;
   std::optional<ErrorCode> code;
@@ -591,9 +576,10 @@ TEST_CASE("options that break a rule are refused before anything is opened") {
 }
 
 TEST_CASE("a call over a limit ends in a clear error, and the next call goes on") {
-  ScriptedServer server(mcp_server({{"tools/call", result(R"({"content":[{"type":"text","text":")" +
-                                                          std::string(5000, 'x') + "\"}]}")},
-                                    {"ping", result("{}")}}));
+  ScriptedServer server(mcp_server(
+      {{"tools/call",
+        answers(R"({"content":[{"type":"text","text":")" + std::string(5000, 'x') + "\"}]}")},
+       {"ping", answers("{}")}}));
   auto options = client_options(server);
   options.limits.max_json_response_size = 2000;
   Client client = connect(options);

@@ -76,12 +76,6 @@ std::string progress_token_of(const Request& request) {
   return token.dump();
 }
 
-Client connect(ClientOptions options, EventLoop loop) {
-  auto client = Client::connect(std::move(options), std::move(loop));
-  if (!client) throw std::runtime_error(client.error().to_string());
-  return std::move(*client);
-}
-
 Result<ToolResult> call_tool(Client& client, Form form, const std::string& name,
                              CallOptions options) {
   if (form == Form::blocking) return client.call_tool(name, "", options);

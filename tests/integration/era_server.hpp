@@ -35,9 +35,6 @@ class EraServer {
 // The raw progress token of a request; "null" if it has none.
 std::string progress_token_of(const Request& request);
 
-// A client of this server. Throws std::runtime_error if it does not connect.
-Client connect(ClientOptions options, EventLoop loop = EventLoop());
-
 enum class Form { blocking, asynchronous };
 
 // Calls a tool in that form, and waits for what it comes to. Throws std::runtime_error if that does

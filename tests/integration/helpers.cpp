@@ -71,6 +71,32 @@ void answer_events(Connection& connection, const Request& request, std::string_v
 
 void accept_message(Connection& connection) { connection.write_response(202, {}, ""); }
 
+ScriptedServer::Handler answers(std::string result) {
+  return [result = std::move(result)](Connection& connection, const Request& request) {
+    answer_json(connection, request, result);
+  };
+}
+
+ScriptedServer::Handler answers_after(std::string first) {
+  return [first = std::move(first)](Connection& connection, const Request& request) {
+    begin_stream(connection);
+    send_event(connection, first);
+    send_event(connection, result_json(id_of(request)));
+    connection.end_chunks();
+  };
+}
+
+ScriptedServer::Handler answers_after(std::string first, Gate& gate, std::atomic<bool>& in_vain) {
+  return
+      [first = std::move(first), &gate, &in_vain](Connection& connection, const Request& request) {
+        begin_stream(connection);
+        send_event(connection, first);
+        if (!gate.wait()) in_vain = true;
+        send_event(connection, result_json(id_of(request)));
+        connection.end_chunks();
+      };
+}
+
 bool begin_stream(Connection& connection) {
   return connection.write_head(
       200, {{"Content-Type", "text/event-stream"}, {"Transfer-Encoding", "chunked"}});
@@ -106,6 +132,12 @@ Transport make_transport(TransportOptions options, EventLoop loop) {
 
 Transport make_transport(const ScriptedServer& server) {
   return make_transport(options_for(server));
+}
+
+Client connect(ClientOptions options, EventLoop loop) {
+  auto client = Client::connect(std::move(options), std::move(loop));
+  if (!client) throw std::runtime_error(client.error().to_string());
+  return std::move(*client);
 }
 
 Result<Message> exchange(Transport& transport, std::string json, SendOptions options) {

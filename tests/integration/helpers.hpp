@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -45,12 +46,21 @@ std::string method_of(const Request& request);
 
 // --- Answers
 
+// By HTTP or JSON-RPC method.
+using Methods = std::map<std::string, ScriptedServer::Handler>;
+
 // One event of that data.
 std::string event(std::string_view data);
 void answer_json(Connection& connection, const Request& request, std::string_view result = "{}");
 // One event in a chunked stream, its terminator right behind.
 void answer_events(Connection& connection, const Request& request, std::string_view result = "{}");
 void accept_message(Connection& connection);
+// As one JSON message.
+ScriptedServer::Handler answers(std::string result);
+// As an event stream: an event of that data, then the result. The second form keeps the result back
+// until `gate` opens, and notes if it waited in vain.
+ScriptedServer::Handler answers_after(std::string first);
+ScriptedServer::Handler answers_after(std::string first, Gate& gate, std::atomic<bool>& in_vain);
 // The head of a chunked event stream.
 bool begin_stream(Connection& connection);
 bool send_event(Connection& connection, std::string_view data);
@@ -64,6 +74,9 @@ TransportOptions options_for(const ScriptedServer& server);
 Transport make_transport(TransportOptions options);
 Transport make_transport(TransportOptions options, EventLoop loop);
 Transport make_transport(const ScriptedServer& server);
+
+// A client of this server. Throws std::runtime_error if it does not connect.
+Client connect(ClientOptions options, EventLoop loop = EventLoop());
 
 // The code of a call's error, noted as met; nothing if it has none.
 template <class Value>

@@ -21,8 +21,6 @@ using Json = nlohmann::json;
 
 namespace {
 
-using Methods = std::map<std::string, ScriptedServer::Handler>;
-
 Json body_of(const Request& request) { return Json::parse(request.body, nullptr, false); }
 
 // Empty also for a request without body, which method_of() does not take.
@@ -154,12 +152,6 @@ ClientOptions client_options(const SessionServer& server) {
   options.url = server.http().url();
   options.era = Era::legacy;
   return options;
-}
-
-Client connect(ClientOptions options) {
-  auto client = Client::connect(std::move(options));
-  REQUIRE(client);
-  return std::move(*client);
 }
 
 std::string server_request(const std::string& id, const std::string& method) {

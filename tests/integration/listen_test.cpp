@@ -112,9 +112,7 @@ Client connect(const ScriptedServer& server, Era era,
   options.reconnection.initial_delay = 20ms;
   options.reconnection.max_delay = 50ms;
   options.on_warning = std::move(on_warning);
-  auto client = Client::connect(std::move(options));
-  REQUIRE(client);
-  return std::move(*client);
+  return test::connect(std::move(options));
 }
 
 SubscriptionFilter tools() {

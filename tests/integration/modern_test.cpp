@@ -1,7 +1,6 @@
 // What a client does with a server of the modern era, and how it finds out which era a server is
 // of.
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,20 +20,12 @@ using Json = nlohmann::json;
 
 namespace {
 
-using Methods = std::map<std::string, ScriptedServer::Handler>;
-
 constexpr std::string_view discovery =
     R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},)"
     R"("instructions":"be kind","_meta":{"io.modelcontextprotocol/serverInfo":)"
     R"({"name":"modern","version":"2"}}})";
 
 Json body_of(const Request& request) { return Json::parse(request.body, nullptr, false); }
-
-ScriptedServer::Handler result(std::string text) {
-  return [text = std::move(text)](Connection& connection, const Request& request) {
-    answer_json(connection, request, text);
-  };
-}
 
 ScriptedServer::Handler rpc_error(int status, int code, std::string data = "null") {
   return [status, code, data = std::move(data)](Connection& connection, const Request& request) {
@@ -67,8 +58,8 @@ ScriptedServer::Handler modern_server(Methods methods = {}) {
 ScriptedServer::Handler legacy_server(const ScriptedServer::Handler& discover) {
   return modern_server(
       {{"server/discover", discover},
-       {"initialize", result(R"({"protocolVersion":"2025-11-25","capabilities":{},)"
-                             R"("serverInfo":{"name":"legacy","version":"1"}})")}});
+       {"initialize", answers(R"({"protocolVersion":"2025-11-25","capabilities":{},)"
+                              R"("serverInfo":{"name":"legacy","version":"1"}})")}});
 }
 
 std::vector<Request> received(const ScriptedServer& server, const std::string& method) {
@@ -90,13 +81,7 @@ ClientOptions client_options(const ScriptedServer& server) {
   return options;
 }
 
-Client connect(ClientOptions options) {
-  auto client = Client::connect(std::move(options));
-  REQUIRE(client);
-  return std::move(*client);
-}
-
-Client connect(const ScriptedServer& server) { return connect(client_options(server)); }
+Client connect(const ScriptedServer& server) { return test::connect(client_options(server)); }
 
 Json meta_of(const Request& request) { return body_of(request)["params"]["_meta"]; }
 
@@ -208,7 +193,7 @@ TEST_CASE("a call is cancelled by closing its connection, and by no message") {
 
 TEST_CASE("a result of an unknown type is no result") {
   const auto type = GENERATE(as<std::string>(), R"("later")", "1", "null", R"("Complete")");
-  ScriptedServer server(modern_server({{"m", result(R"({"resultType":)" + type + "}")}}));
+  ScriptedServer server(modern_server({{"m", answers(R"({"resultType":)" + type + "}")}}));
   Client client = connect(server);
   const auto answer = client.request("m", "");
   REQUIRE_FALSE(answer);
@@ -218,7 +203,7 @@ TEST_CASE("a result of an unknown type is no result") {
 
 TEST_CASE("a list cannot ask for input") {
   ScriptedServer server(modern_server(
-      {{"tools/list", result(R"({"resultType":"input_required","requestState":"s"})")}}));
+      {{"tools/list", answers(R"({"resultType":"input_required","requestState":"s"})")}}));
   Client client = connect(server);
   const auto tools = client.list_tools();
   REQUIRE_FALSE(tools);
@@ -296,8 +281,8 @@ TEST_CASE("rounds go on in streams too, with progress by the same token") {
 
 TEST_CASE("a server that asks for input without end is given up after ten rounds") {
   ScriptedServer server(
-      modern_server({{"tools/call", result(R"({"resultType":"input_required","inputRequests":)"
-                                           R"({"k":{"method":"roots/list"}}})")}}));
+      modern_server({{"tools/call", answers(R"({"resultType":"input_required","inputRequests":)"
+                                            R"({"k":{"method":"roots/list"}}})")}}));
   auto options = client_options(server);
   options.request_handlers["roots/list"] = [](const Message&, Responder responder) {
     responder.result(R"({"roots":[]})");
@@ -324,7 +309,7 @@ TEST_CASE("a server that only hands out state is asked again at a growing pace")
 
 TEST_CASE("an application that wants to supply the input itself is given the request for it") {
   const std::string required = R"({"resultType":"input_required","requestState":"x"})";
-  ScriptedServer server(modern_server({{"tools/call", result(required)}}));
+  ScriptedServer server(modern_server({{"tools/call", answers(required)}}));
   Client client = connect(server);
   CallOptions options;
   options.return_input_required = true;
@@ -338,8 +323,8 @@ TEST_CASE("a call whose input nobody supplies ends, and is not repeated") {
   const auto method = GENERATE(as<std::string>(), "no/handler", "fails", "drops");
   CAPTURE(method);
   ScriptedServer server(modern_server(
-      {{"tools/call", result(R"({"resultType":"input_required","inputRequests":{"k":{"method":")" +
-                             method + R"("}}})")}}));
+      {{"tools/call", answers(R"({"resultType":"input_required","inputRequests":{"k":{"method":")" +
+                              method + R"("}}})")}}));
   auto options = client_options(server);
   options.request_handlers["fails"] = [](const Message&, Responder responder) {
     responder.error(-1, "no");
@@ -361,7 +346,7 @@ const std::string tools_with_header =
 }  // namespace
 
 TEST_CASE("parameters of a listed tool are mirrored into headers") {
-  ScriptedServer server(modern_server({{"tools/list", result(tools_with_header)}}));
+  ScriptedServer server(modern_server({{"tools/list", answers(tools_with_header)}}));
   Client client = connect(server);
   REQUIRE(client.list_tools());
   REQUIRE(client.call_tool("t", R"({"region":"us-west1"})"));
@@ -375,7 +360,7 @@ TEST_CASE("headers that do not fit lead to one list of tools and one more try") 
   const bool ever_fits = GENERATE(true, false);
   CAPTURE(ever_fits);
   ScriptedServer server(
-      modern_server({{"tools/list", result(tools_with_header)},
+      modern_server({{"tools/list", answers(tools_with_header)},
                      {"tools/call", [ever_fits](Connection& connection, const Request& request) {
                         if (ever_fits && request.header("Mcp-Param-Region"))
                           return answer_json(connection, request, complete);
@@ -399,9 +384,9 @@ TEST_CASE("headers that do not fit lead to one list of tools and one more try") 
 TEST_CASE("a tool whose annotations break a rule is left out with a warning") {
   ScriptedServer server(modern_server(
       {{"tools/list",
-        result(R"({"resultType":"complete","tools":[{"name":"good","inputSchema":{}},)"
-               R"({"name":"bad","inputSchema":{"properties":)"
-               R"({"n":{"type":"number","x-mcp-header":"N"}}}}]})")}}));
+        answers(R"({"resultType":"complete","tools":[{"name":"good","inputSchema":{}},)"
+                R"({"name":"bad","inputSchema":{"properties":)"
+                R"({"n":{"type":"number","x-mcp-header":"N"}}}}]})")}}));
   auto options = client_options(server);
   std::vector<Warning> warnings;
   options.on_warning = [&](const Warning& warning) {
@@ -444,8 +429,8 @@ TEST_CASE("a server that knows nothing of the modern era is spoken to in the leg
              connection.write_head(404, {{"Content-Type", "text/html"}});
              write_for_ever(connection, std::string(10'000, 'x'));
            }},
-      Case{"legacy versions", result(R"({"supportedVersions":["2025-11-25"]})")},
-      Case{"anything", result("{}")});
+      Case{"legacy versions", answers(R"({"supportedVersions":["2025-11-25"]})")},
+      Case{"anything", answers("{}")});
   CAPTURE(answer.name);
   ScriptedServer server(legacy_server(answer.discover));
   auto options = client_options(server);

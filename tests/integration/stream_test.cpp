@@ -361,12 +361,7 @@ TEST_CASE("a resume that comes before the pausing callback has returned is not l
 }
 
 TEST_CASE("a paused handler hears nothing, and the end only after it was resumed") {
-  ScriptedServer server([](Connection& connection, const Request& request) {
-    begin_stream(connection);
-    send_event(connection, progress_json("1", 1));
-    send_event(connection, result_json(id_of(request)));
-    connection.end_chunks();
-  });
+  ScriptedServer server(answers_after(progress_json("1", 1)));
   Transport transport = make_transport(server);
   auto recorder = std::make_shared<Recorder>();
   recorder->each_event = [](const Event&) { return Flow::pause; };

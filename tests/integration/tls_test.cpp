@@ -40,13 +40,7 @@ TEST_CASE("calls over TLS to a server of a trusted authority use one connection"
 TEST_CASE("events arrive through TLS while the server is still silent") {
   Gate seen;
   std::atomic<bool> waited_in_vain{false};
-  ScriptedServer server([&](Connection& connection, const Request& request) {
-    begin_stream(connection);
-    send_event(connection, progress_json("1", 1));
-    if (!seen.wait()) waited_in_vain = true;
-    send_event(connection, result_json(id_of(request)));
-    connection.end_chunks();
-  });
+  ScriptedServer server(answers_after(progress_json("1", 1), seen, waited_in_vain));
   const Nginx front(server);
   Transport transport = make_transport(options_of(front.open_url()));
   auto response = transport.post(call_json(1));

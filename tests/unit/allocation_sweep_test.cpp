@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "header_reader.hpp"
 #include "json.hpp"
 #include "message.hpp"
+#include "support/replaced_new.hpp"
 #include "support/seen.hpp"
 #include "support/splits.hpp"
 #include "unit/response_reader_harness.hpp"
@@ -44,41 +44,18 @@ bool fails() noexcept {
   return true;
 }
 
-void* allocate_or_null(std::size_t size) noexcept {
+}  // namespace
+
+void* mcphttp::test::allocate_or_null(std::size_t size) noexcept {
   void* const memory = fails() ? nullptr : std::malloc(size > 0 ? size : 1);
   if (memory != nullptr) ++blocks;
   return memory;
 }
 
-void* allocate(std::size_t size) {
-  void* const memory = allocate_or_null(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void release(void* memory) noexcept {
+void mcphttp::test::release(void* memory) noexcept {
   if (memory != nullptr) --blocks;
   std::free(memory);
 }
-
-}  // namespace
-
-// Every form but the aligned ones, which nobody here uses: a sanitizer has its own for those left
-// out.
-void* operator new(std::size_t size) { return allocate(size); }
-void* operator new[](std::size_t size) { return allocate(size); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate_or_null(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate_or_null(size);
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete[](void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names that --wrap=realloc gives
 extern "C" void* __real_realloc(void* memory, std::size_t size);

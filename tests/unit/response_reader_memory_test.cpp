@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <new>
 #include <optional>
 #include <string>
 
+#include "support/replaced_new.hpp"
 #include "unit/response_reader_harness.hpp"
 
 namespace {
@@ -17,7 +17,9 @@ constexpr std::size_t prefix = alignof(std::max_align_t);
 std::size_t held = 0;
 std::size_t peak = 0;
 
-void* allocate_or_null(std::size_t size) noexcept {
+}  // namespace
+
+void* mcphttp::test::allocate_or_null(std::size_t size) noexcept {
   auto* block = static_cast<char*>(std::malloc(size + prefix));
   if (block == nullptr) return nullptr;
   *reinterpret_cast<std::size_t*>(block) = size;
@@ -26,37 +28,12 @@ void* allocate_or_null(std::size_t size) noexcept {
   return block + prefix;
 }
 
-void* allocate(std::size_t size) {
-  void* memory = allocate_or_null(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void release(void* memory) noexcept {
+void mcphttp::test::release(void* memory) noexcept {
   if (memory == nullptr) return;
   char* block = static_cast<char*>(memory) - prefix;
   held -= *reinterpret_cast<std::size_t*>(block);
   std::free(block);
 }
-
-}  // namespace
-
-// Every form but the aligned ones, which nobody here uses: a sanitizer has its own for those left
-// out.
-void* operator new(std::size_t size) { return allocate(size); }
-void* operator new[](std::size_t size) { return allocate(size); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate_or_null(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate_or_null(size);
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete[](void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
 
 using namespace mcphttp;
 using namespace mcphttp::test;
