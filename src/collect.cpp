@@ -13,12 +13,9 @@ namespace {
 
 using Outcome = Collected::Outcome;
 
-// A wait that is longer ends with its exchange.
-constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24 * 365);
-
 std::optional<TimePoint> deadline_after(std::chrono::milliseconds within) {
   if (within.count() <= 0) return std::nullopt;
-  return std::chrono::steady_clock::now() + std::min(within, longest_wait);
+  return after(std::chrono::steady_clock::now(), within);
 }
 
 bool declares_more_than(std::size_t max, const ResponseHead& head) {

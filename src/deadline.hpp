@@ -2,6 +2,7 @@
 // is.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -10,6 +11,14 @@
 namespace mcphttp {
 
 using TimePoint = std::chrono::steady_clock::time_point;
+
+// No wait is longer; sums of it and any time of this clock are far from overflow.
+inline constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24 * 365);
+
+// When `wait` is over that begins at `from`.
+constexpr TimePoint after(TimePoint from, std::chrono::milliseconds wait) {
+  return from + std::min(wait, longest_wait);
+}
 
 class Deadline;
 

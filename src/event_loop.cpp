@@ -165,7 +165,7 @@ bool LoopCore::poll(std::chrono::milliseconds max_wait) {
   callback_thread_ = std::this_thread::get_id();
   begin_driving();
   lock.unlock();
-  step(max_wait, [this] { return !callbacks_.empty(); });
+  step(std::min(max_wait, longest_wait), [this] { return !callbacks_.empty(); });
   lock.lock();
   end_driving();
   run_callbacks(lock);

@@ -64,7 +64,7 @@ Exchange::Exchange(ExchangeRequest&& request, std::shared_ptr<Endpoint> endpoint
 void Exchange::begin() {
   if (inbox_->has_ended()) return;
   self_ = shared_from_this();
-  if (request_.total.count() != 0) total_.arm(started_at_ + request_.total);
+  if (request_.total.count() != 0) total_.arm(after(started_at_, request_.total));
   await_progress();
   const auto keeper = request_.keeper.lock();
   if (keeper && keeper->has_lost_session()) return restore_and_send();
@@ -169,7 +169,7 @@ Flow Exchange::on_event(Event&& event) {
 
 void Exchange::await_progress() {
   if (request_.without_progress.count() == 0) return;
-  progress_.arm(std::chrono::steady_clock::now() + request_.without_progress);
+  progress_.arm(after(std::chrono::steady_clock::now(), request_.without_progress));
 }
 
 // A subscription lasts as long as both sides like, and is silent while nothing changes (MCP
@@ -368,7 +368,7 @@ void Exchange::schedule_reopening(Error why) {
 bool Exchange::outlasts(std::chrono::milliseconds delay) const {
   if (delay > longest_retry) return true;
   return request_.total.count() != 0 &&
-         std::chrono::steady_clock::now() + delay > started_at_ + request_.total;
+         std::chrono::steady_clock::now() + delay > after(started_at_, request_.total);
 }
 
 void Exchange::open_again() {
