@@ -65,6 +65,11 @@ std::string header_line(std::string_view name, std::string_view value) {
   return fmt::format("{}: {}", name, value);
 }
 
+bool is_line_of(std::string_view name, std::string_view line) {
+  return line.size() > name.size() && http::iequals(line.substr(0, name.size()), name) &&
+         (line[name.size()] == ':' || line[name.size()] == ';');
+}
+
 std::optional<Error> check_forwarded(const ForwardRequest& request) {
   if (!http::is_token(request.method)) return invalid("method: not a token");
   if (request.method == "CONNECT") return invalid("method: CONNECT asks for a tunnel");

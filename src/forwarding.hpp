@@ -13,6 +13,8 @@ namespace mcphttp {
 // The line as libcurl takes it: a semicolon in place of the colon sends an empty value, which it
 // would drop otherwise.
 std::string header_line(std::string_view name, std::string_view value);
+// True if header_line() has made `line` of that name, in any case.
+bool is_line_of(std::string_view name, std::string_view line);
 
 // invalid_argument if the request cannot be passed on.
 std::optional<Error> check_forwarded(const ForwardRequest& request);

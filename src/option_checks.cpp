@@ -34,27 +34,26 @@ Error invalid(std::string detail) {
   return make_error(ErrorCode::invalid_argument, std::move(detail));
 }
 
-// A proxy that cannot be read for sure may be anywhere.
-bool stays_on_host(const std::string& proxy) {
-  if (proxy.empty()) return true;
-  const auto url = http::parse_url(proxy);
-  return url && http::is_loopback_host(url->host);
+bool carries_authorization(const std::vector<Header>& headers) {
+  return std::any_of(headers.begin(), headers.end(), [](const Header& header) {
+    return http::iequals(header.name, "Authorization");
+  });
 }
 
 // Whoever is on the path of plain http can read a credential and use it.
-std::optional<Error> check_credentials(const TransportOptions& options, const http::Url& url) {
-  if (options.bearer_token.empty() && options.authorizer == nullptr) return std::nullopt;
-  if (!options.bearer_token.empty() && !http::is_visible_ascii(options.bearer_token)) {
-    return invalid("bearer_token: not visible ASCII");
-  }
-  const bool in_the_open = url.scheme == "http" && options.unix_socket_path.empty() &&
-                           !(http::is_loopback_host(url.host) && stays_on_host(options.proxy));
-  if (in_the_open && !options.allow_bearer_over_http) {
-    return invalid(
-        "bearer_token, authorizer: would cross the network over plain http "
-        "(allow_bearer_over_http)");
-  }
-  return std::nullopt;
+bool is_in_the_open(const TransportOptions& options, const http::Url& url) {
+  if (url.scheme != "http" || !options.unix_socket_path.empty()) return false;
+  if (!http::is_loopback_host(url.host) || options.proxy_from_environment) return true;
+  if (options.proxy.empty()) return false;
+  const auto proxy = http::parse_proxy_host(options.proxy);
+  return !proxy || !http::is_loopback_host(*proxy);
+}
+
+std::optional<Error> check_proxy(const TransportOptions& options) {
+  if (options.proxy.empty()) return std::nullopt;
+  if (options.proxy_from_environment) return invalid("proxy: given beside proxy_from_environment");
+  const auto host = http::parse_proxy_host(options.proxy);
+  return host ? std::nullopt : std::optional(host.error());
 }
 
 std::optional<Error> check_session(const TransportOptions& options) {
@@ -75,6 +74,20 @@ std::optional<Error> check_reconnection(const Reconnection& reconnection) {
     return invalid("reconnection: initial_delay must be positive and max_delay no less");
   }
   if (reconnection.max_attempts < 0) return invalid("reconnection: max_attempts is negative");
+  return std::nullopt;
+}
+
+std::optional<Error> check_credentials(const std::vector<Header>& headers,
+                                       const TransportOptions& options, const http::Url& url) {
+  const bool has_own = !options.bearer_token.empty() || options.authorizer != nullptr;
+  const bool has_header = carries_authorization(headers);
+  if (has_own && has_header)
+    return invalid("headers: Authorization is set by bearer_token or authorizer");
+  if ((has_own || has_header) && !options.allow_bearer_over_http && is_in_the_open(options, url)) {
+    return invalid(
+        "bearer_token, authorizer, Authorization: would cross the network over plain http "
+        "(allow_bearer_over_http)");
+  }
   return std::nullopt;
 }
 
@@ -101,10 +114,21 @@ std::optional<Error> check_timeouts(const Timeouts& timeouts) {
   return std::nullopt;
 }
 
+std::optional<Error> check_send(const SendOptions& send, const TransportOptions& options,
+                                const http::Url& url) {
+  if (auto error = check_timeouts(send.timeouts)) return error;
+  if (send.headers.empty()) return std::nullopt;
+  if (auto error = check_headers(send.headers)) return error;
+  return check_credentials(send.headers, options, url);
+}
+
 std::optional<Error> check_options(const TransportOptions& options, const http::Url& url) {
   if (auto error = check_headers(options.headers)) return error;
   if (auto error = check_timeouts(options.timeouts)) return error;
-  if (auto error = check_credentials(options, url)) return error;
+  if (!options.bearer_token.empty() && !http::is_visible_ascii(options.bearer_token))
+    return invalid("bearer_token: not visible ASCII");
+  if (auto error = check_proxy(options)) return error;
+  if (auto error = check_credentials(options.headers, options, url)) return error;
   if (auto error = check_session(options)) return error;
   if (auto error = check_reconnection(options.reconnection)) return error;
   if (options.max_redirects < 0) return invalid("max_redirects: negative");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <mcphttp/options.hpp>
+#include <mcphttp/transport.hpp>
 
 #include "url.hpp"
 
@@ -13,6 +14,9 @@ namespace mcphttp {
 
 std::optional<Error> check_options(const TransportOptions& options, const http::Url& url);
 std::optional<Error> check_headers(const std::vector<Header>& headers);
+// Of one message; `options` are checked, and `url` is the endpoint.
+std::optional<Error> check_send(const SendOptions& send, const TransportOptions& options,
+                                const http::Url& url);
 std::optional<Error> check_timeouts(const Timeouts& timeouts);
 
 }  // namespace mcphttp

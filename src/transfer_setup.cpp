@@ -75,6 +75,7 @@ void Transfer::configure_connection() {
   set_text(CURLOPT_INTERFACE, options.bind_interface);
   if (!options.proxy_from_environment) {
     curl_easy_setopt(easy_, CURLOPT_PROXY, options.proxy.c_str());  // empty: none
+    curl_easy_setopt(easy_, CURLOPT_NOPROXY, "");                   // else the environment's
   }
 }
 

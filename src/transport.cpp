@@ -72,6 +72,8 @@ HeaderLines Transport::State::usual_header_lines(std::vector<std::string> first)
 HeaderLines Transport::State::with_headers(const HeaderLines& usual, const SendOptions& send) {
   if (send.headers.empty()) return usual;
   std::vector<std::string> lines = *usual;
+  for (const Header& header : send.headers)
+    std::erase_if(lines, [&](const std::string& line) { return is_line_of(header.name, line); });
   for (const Header& header : send.headers) lines.push_back(header_line(header.name, header.value));
   return std::make_shared<const std::vector<std::string>>(std::move(lines));
 }
@@ -140,8 +142,7 @@ Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
 
 Result<ExchangeRequest> Transport::State::prepare_message(const Outgoing& message,
                                                           const SendOptions& send) const {
-  if (auto error = check_headers(send.headers)) return tl::unexpected(std::move(*error));
-  if (auto error = check_timeouts(send.timeouts)) return tl::unexpected(std::move(*error));
+  if (auto error = check_send(send, *options, url)) return tl::unexpected(std::move(*error));
   const bool is_request = message.kind == Message::Kind::request;
   const bool is_initialize = is_request && message.method == "initialize";
   // A handshake begins a session and so belongs to none.
@@ -170,8 +171,7 @@ Result<ExchangeRequest> Transport::State::prepare_message(const Outgoing& messag
 }
 
 Result<ExchangeRequest> Transport::State::prepare_stream(const StreamOptions& stream) const {
-  if (auto error = check_headers(stream.send.headers)) return tl::unexpected(std::move(*error));
-  if (auto error = check_timeouts(stream.send.timeouts)) return tl::unexpected(std::move(*error));
+  if (auto error = check_send(stream.send, *options, url)) return tl::unexpected(std::move(*error));
   if (!http::is_field_value(stream.last_event_id)) {
     return tl::unexpected(
         usage_error(ErrorCode::invalid_argument, "last_event_id: has a forbidden character"));

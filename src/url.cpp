@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -97,6 +99,19 @@ Result<Url> read_parts(CURLU* handle) {
   return url;
 }
 
+bool is_proxy_scheme(std::string_view scheme) {
+  constexpr std::array schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+}
+
+// libcurl drops a proxy whose user info it cannot decode, and connects without it.
+bool is_decodable(CURLU* handle, CURLUPart which) {
+  char* raw = nullptr;
+  const CURLUcode code = curl_url_get(handle, which, &raw, CURLU_URLDECODE);
+  const std::unique_ptr<char, PartDeleter> owned(raw);
+  return code == CURLUE_OK || code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD;
+}
+
 // The URL without path and query, the port left out if it is the default.
 std::string authority(const Url& url) {
   const bool is_default = url.port == (url.scheme == "https" ? 443 : 80);
@@ -147,6 +162,20 @@ Result<Url> parse_url(std::string_view text) {
   const Result<Url> again = parse_once(to_string(*url));
   if (again && *again == *url) return url;
   return tl::unexpected(refused("the URL is malformed: bad host name"));
+}
+
+Result<std::string> parse_proxy_host(std::string_view text) {
+  const UrlHandle handle(curl_url());
+  if (!handle) return tl::unexpected(refused(CURLUE_OUT_OF_MEMORY));
+  const bool is_read = is_visible_ascii(text) &&
+                       curl_url_set(handle.get(), CURLUPART_URL, std::string(text).c_str(),
+                                    CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME) == CURLUE_OK;
+  if (!is_read || !is_proxy_scheme(part(handle.get(), CURLUPART_SCHEME)) ||
+      !is_decodable(handle.get(), CURLUPART_USER) ||
+      !is_decodable(handle.get(), CURLUPART_PASSWORD)) {
+    return tl::unexpected(refused("proxy: not the URL of an HTTP or SOCKS proxy"));
+  }
+  return to_lower(part(handle.get(), CURLUPART_HOST));
 }
 
 std::string to_string(const Url& url) { return authority(url) + url.path_and_query; }

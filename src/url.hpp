@@ -30,6 +30,11 @@ struct Url {
 // backslash, which parsers disagree about. Fails with out_of_memory if libcurl has none.
 Result<Url> parse_url(std::string_view text);
 
+// The host of a proxy as libcurl will read it, as in Url. Fails with invalid_argument, in words
+// that do not repeat `text` (it may hold a password), where libcurl would refuse it, or connect
+// directly.
+Result<std::string> parse_proxy_host(std::string_view text);
+
 // The URL as text, to be given to libcurl; the port only if it is not the default.
 std::string to_string(const Url& url);
 

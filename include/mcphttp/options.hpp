@@ -51,7 +51,8 @@ struct ResponseLimits {
   std::size_t max_sse_event_size = std::size_t{16} * 1024 * 1024;
 
   // All header blocks of one exchange, 1xx and trailers included: the bytes of each line, and 32
-  // for each. Default 64 KiB. Over it: headers_too_large. 0 refuses every response.
+  // for each. Default 64 KiB. Over it: headers_too_large, and over 100 KiB in one line, which is
+  // libcurl's own bound. 0 refuses every response.
   std::size_t max_header_size = std::size_t{64} * 1024;
 
   // All bytes of one event stream, or of a forwarded body that is neither a stream nor JSON.
@@ -187,9 +188,10 @@ struct TransportOptions {
   ResponseLimits limits;
   Timeouts timeouts;
 
-  // Sent with every request. Those the transport sets itself (Content-Type, Accept, Content-Length,
-  // Host, Connection, Transfer-Encoding, Expect, MCP-Session-Id, MCP-Protocol-Version,
-  // Last-Event-ID, Mcp-*) are refused.
+  // Sent with every request. Those the transport sets itself are refused: Accept, Accept-Encoding,
+  // Connection, Content-Encoding, Content-Length, Content-Type, Expect, Host, Last-Event-ID,
+  // Transfer-Encoding, Upgrade, User-Agent and Mcp-*; Authorization beside bearer_token or an
+  // authorizer, and by the same rule for plain http.
   std::vector<Header> headers;
   // Sent as "Authorization: Bearer ..."; empty for none. Refused over plain http to a host that is
   // not loopback, or through a proxy that is not, unless allow_bearer_over_http: whoever is on the
@@ -219,8 +221,10 @@ struct TransportOptions {
   std::string client_certificate;
   std::string client_key;
 
-  // Proxy URL, empty for a direct connection. The environment (http_proxy and the like) is read
-  // only if proxy_from_environment.
+  // URL of an HTTP or SOCKS proxy, with user info if need be; empty for a direct connection. The
+  // environment (http_proxy, no_proxy and the like) is read only if proxy_from_environment, which
+  // is refused beside a proxy; where it leads is not known, so credentials over plain http then
+  // need allow_bearer_over_http even for a loopback host.
   std::string proxy;
   bool proxy_from_environment = false;
 

@@ -36,15 +36,15 @@ Error failure_of(const TransportOptions& options) {
 // A variable of the environment, as long as the object lives.
 class Variable {
  public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    setenv(name, value.c_str(), 1);
+  Variable(std::string name, const std::string& value) : name_(std::move(name)) {
+    setenv(name_.c_str(), value.c_str(), 1);
   }
-  ~Variable() { unsetenv(name_); }
+  ~Variable() { unsetenv(name_.c_str()); }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
 
  private:
-  const char* const name_;
+  const std::string name_;
 };
 
 class CountingAuthorizer final : public Authorizer {
@@ -85,13 +85,7 @@ TEST_CASE("events arrive through a proxy while the server is still silent") {
   CAPTURE(encrypted);
   Gate seen;
   std::atomic<bool> waited_in_vain{false};
-  ScriptedServer server([&](Connection& connection, const Request& request) {
-    begin_stream(connection);
-    send_event(connection, progress_json("1", 1));
-    if (!seen.wait()) waited_in_vain = true;
-    send_event(connection, result_json(id_of(request)));
-    connection.end_chunks();
-  });
+  ScriptedServer server(answers_after(progress_json("1", 1), seen, waited_in_vain));
   const Nginx front(server);
   const Tinyproxy proxy;
   Transport transport =
@@ -224,4 +218,26 @@ TEST_CASE("the environment names a proxy only to those who ask it") {
   CHECK(server.requests().size() == (asks ? 0 : 1));
   REQUIRE(proxy.requests().size() == (asks ? 1 : 0));
   if (asks) CHECK(proxy.requests()[0].target == server.url());
+}
+
+TEST_CASE("the environment does not lead past a proxy that was set") {
+  const std::string name = GENERATE(as<std::string>(), "NO_PROXY", "no_proxy");
+  CAPTURE(name);
+  ScriptedServer server(answer);
+  const Variable variable(name, "*");
+  const std::string nobody = "http://127.0.0.1:" + std::to_string(free_port());
+  CHECK(failure_of(through(nobody, server.url())).code == ErrorCode::proxy_failed);
+  CHECK(server.requests().empty());
+}
+
+TEST_CASE("a proxy of the environment that cannot be used is not shown") {
+  const std::string proxy =
+      GENERATE(as<std::string>(), "http://user:hush@h:99999999", "ftp://user:hush@h");
+  const Variable variable("http_proxy", proxy);
+  TransportOptions options;
+  options.url = "http://127.0.0.1:1/mcp";
+  options.proxy_from_environment = true;
+  const Error error = failure_of(options);
+  CHECK(error.to_string().find("hush") == std::string::npos);
+  CHECK(error.delivery == Delivery::not_sent);
 }

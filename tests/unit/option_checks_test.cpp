@@ -117,17 +117,69 @@ TEST_CASE("credentials do not cross the network in the open, unless that is allo
 TEST_CASE("credentials for this host do not leave it by way of a proxy") {
   TransportOptions options;
   options.bearer_token = "abc";
-  for (const std::string proxy : {"", "http://127.0.0.1:8080", "http://localhost"}) {
+  for (const std::string proxy :
+       {"", "http://127.0.0.1:8080", "localhost", "socks5://127.0.0.1", "http://a:b@[::1]"}) {
     CAPTURE(proxy);
     options.proxy = proxy;
     CHECK_FALSE(check(options, "http://127.0.0.1/"));
   }
-  for (const std::string proxy : {"http://proxy.example", "proxy.example:80", "http://a:b@[::1]"}) {
+  for (const std::string proxy :
+       {"http://proxy.example", "proxy.example:80", "socks5h://a:b@proxy.example"}) {
     CAPTURE(proxy);
     options.proxy = proxy;
     CHECK(check(options, "http://127.0.0.1/"));
     CHECK_FALSE(check(options, "https://127.0.0.1/"));
   }
+}
+
+TEST_CASE("an Authorization header is a credential like another") {
+  TransportOptions options;
+  options.headers = {{"authorization", "Basic abc"}};
+  CHECK_FALSE(check(options));
+  CHECK_FALSE(check(options, "http://127.0.0.1/"));
+  CHECK(check(options, "http://host.example/"));
+  options.allow_bearer_over_http = true;
+  CHECK_FALSE(check(options, "http://host.example/"));
+  options.bearer_token = "abc";
+  CHECK(check(options)->detail.find("Authorization") != std::string::npos);
+
+  TransportOptions plain;
+  SendOptions send;
+  CHECK_FALSE(check_send(send, plain, url_of("http://host.example/")));
+  send.headers = {{"Authorization", "Basic abc"}};
+  CHECK(check_send(send, plain, url_of("http://host.example/")));
+  CHECK_FALSE(check_send(send, plain, url_of("https://host.example/")));
+  CHECK(check_send(send, options, url_of("https://host.example/")));
+}
+
+TEST_CASE("a proxy must be one that libcurl will use, and is never shown") {
+  TransportOptions options;
+  for (const std::string proxy :
+       {"http://user:hush@h:99999999", "ftp://user:hush@h", "http://user:hush@h ost",
+        "http://user:hush@[::1", "http://user:hush%0d%0a@h", "http://user:hush%00@h"}) {
+    CAPTURE(proxy);
+    options.proxy = proxy;
+    const auto error = check(options);
+    REQUIRE(error);
+    CHECK(error->code == ErrorCode::invalid_argument);
+    CHECK(error->detail.find("hush") == std::string::npos);
+  }
+  options.proxy = "http://user:hush@proxy.example:3128";
+  CHECK_FALSE(check(options));
+}
+
+TEST_CASE("what the environment says of proxies is not known beforehand") {
+  TransportOptions options;
+  options.proxy_from_environment = true;
+  CHECK_FALSE(check(options));
+  options.proxy = "http://127.0.0.1:1";
+  CHECK(check(options));
+  options.proxy.clear();
+  options.bearer_token = "abc";
+  CHECK_FALSE(check(options, "https://127.0.0.1/"));
+  CHECK(check(options, "http://127.0.0.1/"));
+  options.allow_bearer_over_http = true;
+  CHECK_FALSE(check(options, "http://127.0.0.1/"));
 }
 
 TEST_CASE("every other option is held to its rule") {
