@@ -57,6 +57,7 @@ constexpr std::array code_names{
     CodeName{ErrorCode::stream_ended_without_response, "stream_ended_without_response"},
     CodeName{ErrorCode::unsupported_version, "unsupported_version"},
     CodeName{ErrorCode::rpc_error, "rpc_error"},
+    CodeName{ErrorCode::malformed_http, "malformed_http"},
     CodeName{ErrorCode::callback_threw, "callback_threw"},
     CodeName{ErrorCode::out_of_memory, "out_of_memory"},
     CodeName{ErrorCode::internal, "internal"},

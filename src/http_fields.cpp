@@ -94,6 +94,16 @@ std::optional<std::uint64_t> parse_content_length(std::string_view value) noexce
   return length;
 }
 
+bool lengths_differ(const std::vector<Header>& headers) {
+  const std::string* first = nullptr;
+  for (const Header& header : headers) {
+    if (!iequals(header.name, "Content-Length")) continue;
+    if (first == nullptr) first = &header.value;
+    if (header.value != *first) return true;
+  }
+  return false;
+}
+
 std::optional<std::chrono::seconds> parse_keep_alive_timeout(std::string_view value) noexcept {
   while (!value.empty()) {
     FieldScanner element(take_element(value));

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <mcphttp/options.hpp>
+
 // The rest of this room.
 #include "challenges.hpp"
 #include "media_type.hpp"
@@ -50,6 +52,10 @@ std::vector<std::string_view> split_list(std::string_view value);
 // Content-Length: digits, or the same number several times (RFC 9110 8.6). A number beyond 64 bits
 // is the largest there is. Nothing for anything else.
 std::optional<std::uint64_t> parse_content_length(std::string_view value) noexcept;
+
+// True if Content-Length comes more than once, in different words: nobody can tell where such a
+// response ends (RFC 9112 6.3). libcurl takes the last for right.
+bool lengths_differ(const std::vector<Header>& headers);
 
 // The `timeout` of Keep-Alive: timeout=5, max=100 (RFC 2068 19.7.1.1), at most a day. Nothing if
 // there is none.

@@ -114,6 +114,10 @@ void ResponseReader::judge_head() {
   if (const std::string* value = head().find("Content-Type")) {
     media_type_ = http::parse_media_type(*value).value_or(http::MediaType{});
   }
+  if (http::lengths_differ(head().headers)) {
+    return break_off(
+        error(ErrorCode::malformed_http, "Content-Length comes twice, with different values"));
+  }
   if (context_.forwarded) return judge_forwarded();
   const auto coded = foreign_coding(head());
   if (judge_without_body()) {

@@ -31,9 +31,12 @@ bool explains_itself(ErrorCode code) noexcept {
          code == ErrorCode::tls_failed || code == ErrorCode::proxy_failed;
 }
 
+// libcurl shows a proxy URL that it cannot use whole, and with it what may be a password.
+bool quotes_proxy(std::string_view text) { return text.starts_with("Unsupported proxy"); }
+
 // What a libcurl error means while no response has begun; whatever is not listed, that the
 // connection was lost.
-constexpr std::array<std::pair<CURLcode, ErrorCode>, 14> causes{{
+constexpr std::array<std::pair<CURLcode, ErrorCode>, 16> causes{{
     {CURLE_COULDNT_RESOLVE_HOST, ErrorCode::resolve_failed},
     {CURLE_COULDNT_RESOLVE_PROXY, ErrorCode::proxy_failed},
     {CURLE_PROXY, ErrorCode::proxy_failed},
@@ -48,6 +51,8 @@ constexpr std::array<std::pair<CURLcode, ErrorCode>, 14> causes{{
     {CURLE_SSL_CLIENTCERT, ErrorCode::tls_failed},
     {CURLE_OPERATION_TIMEDOUT, ErrorCode::timeout_connect},
     {CURLE_OUT_OF_MEMORY, ErrorCode::out_of_memory},
+    {CURLE_WEIRD_SERVER_REPLY, ErrorCode::malformed_http},
+    {CURLE_UNSUPPORTED_PROTOCOL, ErrorCode::malformed_http},  // of the answer: HTTP/0.9, say
 }};
 
 ErrorCode code_before_response(CURLcode code) {
@@ -241,7 +246,7 @@ void Transfer::arm_stage(Stage stage) {
   if (time.count() == 0) {
     deadline_.disarm();
   } else {
-    deadline_.arm(loop_.driven_now() + time);
+    deadline_.arm(after(loop_.driven_now(), time));
   }
 }
 
@@ -338,30 +343,39 @@ void Transfer::release() {
 }
 
 Error Transfer::failure(CURLcode code) {
-  Error error;
-  error.delivery = sent_once_ ? Delivery::unknown : Delivery::not_sent;
+  const ErrorCode meaning = failure_code(code);
+  return make_error(meaning, failure_detail(meaning, code),
+                    sent_once_ ? Delivery::unknown : Delivery::not_sent);
+}
+
+ErrorCode Transfer::failure_code(CURLcode code) const {
   long proxy_status = 0;
   curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
   // Where there is a proxy, nothing but it is connected to.
   const bool is_proxy_missing = code == CURLE_COULDNT_CONNECT && !request_.options->proxy.empty();
-  if (code == CURLE_OUT_OF_MEMORY && out_of_memory_) {
-    error.code = ErrorCode::out_of_memory;
-  } else if (reader_.phase() != ResponseReader::Phase::headers) {
-    error.code = ErrorCode::body_truncated;
-  } else if (is_header_overflow(code, reader_.header_bytes())) {
-    error.code = ErrorCode::headers_too_large;
-  } else if (!sent_once_ && (proxy_status >= 300 || is_proxy_missing)) {
-    error.code = ErrorCode::proxy_failed;
-  } else {
-    error.code = code_before_response(code);
+  if (code == CURLE_OUT_OF_MEMORY && out_of_memory_) return ErrorCode::out_of_memory;
+  if (reader_.phase() != ResponseReader::Phase::headers) return ErrorCode::body_truncated;
+  if (is_header_overflow(code, reader_.header_bytes())) return ErrorCode::headers_too_large;
+  if (!sent_once_ && (proxy_status >= 300 || is_proxy_missing)) return ErrorCode::proxy_failed;
+  return code_before_response(code);
+}
+
+std::string Transfer::failure_detail(ErrorCode meaning, CURLcode code) const {
+  const std::string& socket = request_.options->unix_socket_path;
+  if (meaning == ErrorCode::connect_failed && !socket.empty()) {
+    return "no connection to the Unix socket " + text::escape_printable(socket, shown_error_size);
   }
-  error.detail = curl_easy_strerror(code);
-  if (explains_itself(error.code) && handle_->error_text[0] != '\0') {
-    error.detail = text::escape_printable(handle_->error_text.data(), shown_error_size);
-  } else if (code == CURLE_ABORTED_BY_CALLBACK) {
-    error.detail = "a kept connection was closed unanswered; the request was not sent again";
+  if (meaning == ErrorCode::headers_too_large) {
+    return "max_header_size: a header line is longer than libcurl takes (100 KiB)";
   }
-  return error;
+  const std::string_view explained = handle_->error_text.data();
+  if (explains_itself(meaning) && !explained.empty() && !quotes_proxy(explained)) {
+    return text::escape_printable(explained, shown_error_size);
+  }
+  if (code == CURLE_ABORTED_BY_CALLBACK) {
+    return "a kept connection was closed unanswered; the request was not sent again";
+  }
+  return curl_easy_strerror(code);
 }
 
 TransferFigures Transfer::figures() const {

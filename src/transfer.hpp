@@ -130,6 +130,8 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
   void release();
   void supply_refused_coding();
   Error failure(CURLcode code);
+  ErrorCode failure_code(CURLcode code) const;
+  std::string failure_detail(ErrorCode meaning, CURLcode code) const;
   TransferFigures figures() const;
 
   LoopCore& loop_;

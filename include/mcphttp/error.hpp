@@ -23,7 +23,7 @@ enum class ErrorCode : int {
   invalid_argument = 100,  // an argument or option breaks a documented rule; nothing was sent
   wrong_thread =
       101,  // a blocking member was called where only the loop may run; use the asynchronous form
-  closed = 102,  // the object was closed or moved from
+  closed = 102,  // the object was closed
 
   // Cancelled: by the caller, or by a rule of its own.
   cancelled = 200,
@@ -70,6 +70,7 @@ enum class ErrorCode : int {
   stream_ended_without_response = 707,
   unsupported_version = 708,  // no protocol revision in common
   rpc_error = 709,  // the server answered with a JSON-RPC error: rpc_code, rpc_message, rpc_data
+  malformed_http = 710,  // what came is no HTTP response, or one whose length cannot be told
 
   // Internal.
   callback_threw = 800,  // an exception left a callback of the application; its exchange was ended

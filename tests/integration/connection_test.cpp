@@ -198,6 +198,26 @@ TEST_CASE("an idempotent request is not sent a third time") {
   CHECK(server.requests().size() == 2);
 }
 
+TEST_CASE("what is no HTTP response is malformed_http, and nothing is repeated") {
+  const std::string bytes =
+      GENERATE(as<std::string>(), "ICY 200 OK\r\n\r\n{}", "hello\n",
+               "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+               "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 2\r\n\r\n{}   ");
+  CAPTURE(bytes);
+  ScriptedServer server([&bytes](Connection& connection, const Request&) {
+    connection.write(bytes);
+    connection.close();
+  });
+  Transport transport = make_transport(server);
+  SendOptions send;
+  send.idempotent = true;
+  const auto message = exchange(transport, call_json(1), send);
+  REQUIRE_FALSE(message);
+  CHECK(message.error().code == ErrorCode::malformed_http);
+  CHECK(message.error().delivery == Delivery::unknown);
+  CHECK(server.requests().size() == 1);
+}
+
 TEST_CASE("an idempotent request is not repeated once an answer has begun") {
   ScriptedServer server([](Connection& connection, const Request&) {
     begin_stream(connection);

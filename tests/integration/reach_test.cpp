@@ -184,6 +184,7 @@ TEST_CASE("a Unix socket that nobody listens on is connect_failed") {
   options.unix_socket_path = path;
   const Error error = failure_of(options);
   CHECK(error.code == ErrorCode::connect_failed);
+  CHECK(error.detail.find(path) != std::string::npos);
   CHECK(error.delivery == Delivery::not_sent);
 }
 

@@ -149,6 +149,26 @@ TEST_CASE("times of the call stand above those of the transport") {
                 Delivery::unknown);
 }
 
+TEST_CASE("the longest time there is does not pass") {
+  constexpr auto for_ever = Timeouts::Milliseconds::max();
+  Gate asked;
+  ScriptedServer server([&asked](Connection& connection, const Request& request) {
+    asked.wait();
+    answer_json(connection, request);
+  });
+  auto options = options_for(server);
+  options.timeouts = {for_ever, for_ever, for_ever, for_ever, for_ever, for_ever};
+  EventLoop loop(EventLoop::Mode::polled);
+  Transport transport = make_transport(options, loop);
+  auto recorder = std::make_shared<Recorder>();
+  const Call call = transport.start_post(call_json(1), {}, recorder);
+  asked.open();
+  while (recorder->ends() == 0) loop.poll(for_ever);
+  const auto error = recorder->end()->error;
+  INFO((error ? error->to_string() : "no error"));
+  CHECK(recorder->message().value_or("none") == result_json("1"));
+}
+
 TEST_CASE("negative times are refused") {
   ScriptedServer server(stay_silent);
   Transport transport = make_transport(server);
@@ -276,6 +296,7 @@ TEST_CASE("total ends a call that is as lively as can be") {
   struct Case {
     std::string name;
     ScriptedServer::Handler handler;
+    std::size_t kept = 0;  // connections that may lie idle between two requests when time is up
   };
   const auto server_kind =
       GENERATE(Case{"silence", stay_silent},
@@ -288,7 +309,8 @@ TEST_CASE("total ends a call that is as lively as can be") {
                     [](Connection& connection, const Request& request) {
                       connection.pause(20ms);
                       connection.write_response(307, {{"Location", request.target}}, "");
-                    }},
+                    },
+                    1},
                Case{"an error page without end", [](Connection& connection, const Request&) {
                       connection.write_head(500, {{"Content-Type", "text/html"}});
                       drip(connection, "<p>");
@@ -301,7 +323,7 @@ TEST_CASE("total ends a call that is as lively as can be") {
   Timeouts timeouts;
   timeouts.total = 300ms;
   check_timeout(ending_of(transport, timeouts), ErrorCode::timeout_total, 300ms, Delivery::unknown);
-  CHECK(eventually([&] { return server.connections_open() == 0; }));
+  CHECK(eventually([&] { return server.connections_open() <= server_kind.kept; }));
 }
 
 TEST_CASE("total runs on while the reader is busy") {

@@ -92,6 +92,22 @@ TEST_CASE("the user agent can be chosen") {
   CHECK(server.requests().at(0).header("User-Agent") == "agent/7");
 }
 
+TEST_CASE("a header of a call stands in for the one of the options") {
+  ScriptedServer server(answers("{}"));
+  auto options = options_for(server);
+  options.headers = {{"X-Tenant", "all"}, {"X-Ten", "10"}, {"X-Empty", ""}};
+  Transport transport = make_transport(options);
+  SendOptions send;
+  send.headers = {{"x-tenant", "one"}, {"x-tenant", "two"}, {"X-Empty", "no"}};
+  CHECK(exchange(transport, call_json(1), send));
+  std::vector<std::string> values;
+  const Request request = server.requests().at(0);
+  for (const auto& [name, value] : request.headers) {
+    if (name.size() > 2 && name[1] == '-') values.push_back(value);
+  }
+  CHECK(values == std::vector<std::string>{"10", "one", "two", "no"});
+}
+
 TEST_CASE("a message that is none of JSON-RPC is refused and nothing is sent") {
   ScriptedServer server(answer_any);
   Transport transport = make_transport(server);
@@ -147,12 +163,7 @@ TEST_CASE("a JSON answer is handed out as its message") {
 }
 
 TEST_CASE("the message of an event stream can be had without looking at its events") {
-  ScriptedServer server([](Connection& connection, const Request& request) {
-    begin_stream(connection);
-    send_event(connection, progress_json("1", 1));
-    send_event(connection, result_json(id_of(request)));
-    connection.end_chunks();
-  });
+  ScriptedServer server(answers_after(progress_json("1", 1)));
   Transport transport = make_transport(server);
   auto response = transport.post(call_json(7));
   REQUIRE(response);
@@ -269,6 +280,19 @@ TEST_CASE("a coding that nobody asked for is refused, and hides no status") {
   CHECK(response.error().http_status == status);
 }
 
+TEST_CASE("a header line that libcurl does not take is headers_too_large, whatever the limit") {
+  ScriptedServer server([](Connection& connection, const Request&) {
+    connection.write_response(200, {{"X-Long", std::string(200'000, 'x')}}, "{}");
+  });
+  auto options = options_for(server);
+  options.limits.max_header_size = std::size_t{1} << 20;
+  Transport transport = make_transport(options);
+  const auto message = exchange(transport, call_json(1));
+  REQUIRE_FALSE(message);
+  CHECK(message.error().code == ErrorCode::headers_too_large);
+  CHECK(message.error().detail.find("100 KiB") != std::string::npos);
+}
+
 TEST_CASE("a body cut short of its Content-Length is no answer") {
   ScriptedServer server([](Connection& connection, const Request&) {
     connection.write_head(200, {{"Content-Type", "application/json"}, {"Content-Length", "500"}});
@@ -283,12 +307,7 @@ TEST_CASE("a body cut short of its Content-Length is no answer") {
 }
 
 TEST_CASE("warnings of a blocking call come on the calling thread") {
-  ScriptedServer server([](Connection& connection, const Request& request) {
-    begin_stream(connection);
-    send_event(connection, "{broken");
-    send_event(connection, result_json(id_of(request)));
-    connection.end_chunks();
-  });
+  ScriptedServer server(answers_after("{broken"));
   auto options = options_for(server);
   std::vector<std::thread::id> threads;
   std::vector<WarningKind> kinds;

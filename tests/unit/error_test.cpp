@@ -55,6 +55,7 @@ const std::map<int, std::string> all_codes{
     {707, "stream_ended_without_response"},
     {708, "unsupported_version"},
     {709, "rpc_error"},
+    {710, "malformed_http"},
     {800, "callback_threw"},
     {801, "out_of_memory"},
     {802, "internal"},

@@ -187,3 +187,15 @@ TEST_CASE("what we send is checked byte by byte") {
   CHECK(is_field_value(""));
   CHECK_FALSE(is_visible_ascii(""));
 }
+
+TEST_CASE("several lengths of a body differ unless they are the same words") {
+  const Header two{"Content-Length", "2"};
+  const Header also_two{"content-length", "2"};
+  const Header five{"CONTENT-LENGTH", "5"};
+  const Header other{"X-Length", "7"};
+  CHECK_FALSE(http::lengths_differ({}));
+  CHECK_FALSE(http::lengths_differ({other, two}));
+  CHECK_FALSE(http::lengths_differ({two, other, also_two}));
+  CHECK(http::lengths_differ({two, other, five}));
+  CHECK(http::lengths_differ({two, also_two, five}));
+}
