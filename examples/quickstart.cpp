@@ -22,7 +22,7 @@ int build(const char* url) {
 
   auto result = client->call_tool("build", R"({"target":"all"})", {.on_progress = draw});
   if (!result) return report(result.error());
-  std::cout << result->json << '\n';  // JSON text: control characters are escaped
+  for (const auto& block : result->content) std::cout << block.text << '\n';
   return 0;
 }
 

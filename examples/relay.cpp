@@ -2,6 +2,8 @@
 // a JSON-RPC message from its input, and prints what it would send downstream, live.
 //
 //   relay URL [DENIED_TOOL] < request.json
+//
+// For servers that keep no sessions: it sends the request and nothing before it.
 #include <mcphttp/relay.hpp>
 #include <mcphttp/transport.hpp>
 

@@ -123,7 +123,7 @@ struct CallOptions {
   std::function<void(const Message&)> on_notification = {};
   Timeouts timeouts = {};
   std::stop_token stop = {};
-  std::vector<Header> headers = {};
+  std::vector<Header> headers = {};  // over ClientOptions::headers of that name, same rules
   // See SendOptions::own_connection.
   bool own_connection = false;
   // Raw JSON object whose members go into the request's `_meta`: trace context (traceparent,
@@ -156,9 +156,10 @@ struct SubscriptionOptions {
   std::function<void(const Message&)> on_notification = {};
   // Exactly once, last.
   std::function<void(const SubscriptionEnd&)> on_end = {};
-  // Until the server has acknowledged. From then on there is no limit, whatever is set here.
-  Timeouts timeouts = {};
   std::stop_token stop = {};
+  // Of subscriptions/listen; on a legacy server those of ClientOptions hold. The time until the
+  // server has acknowledged: from then on there is no limit, whatever is set here.
+  Timeouts timeouts = {};
   std::vector<Header> headers = {};
 };
 
@@ -184,8 +185,8 @@ class MCPHTTP_EXPORT Client {
   // Cancels all calls (event_loop.hpp, rule 5). Sends nothing, unless close_on_destruction.
   ~Client();
 
-  // Ends the session (DELETE), waiting at most 5 s. Calls made afterwards fail with `closed`.
-  // Succeeds if there is nothing to end.
+  // Ends the session (DELETE), waiting at most 5 s, and the stream of server messages. Calls made
+  // afterwards fail with `closed`; those under way go on. Succeeds if there is nothing to end.
   Result<void> close();
 
   const ServerInfo& server() const noexcept;
@@ -211,7 +212,8 @@ class MCPHTTP_EXPORT Client {
 
   Result<std::vector<ResourceContents>> read_resource(std::string_view uri,
                                                       const CallOptions& options = {});
-  // Changes then come as notifications/resources/updated to ClientOptions::on_notification.
+  // For servers of the legacy era (resources/subscribe); others have subscribe(). Changes then come
+  // as notifications/resources/updated to ClientOptions::on_notification.
   Result<void> subscribe_resource(std::string_view uri, const CallOptions& options = {});
   Result<void> unsubscribe_resource(std::string_view uri, const CallOptions& options = {});
 

@@ -16,7 +16,7 @@ namespace mcphttp {
 
 // Settings of a single exchange.
 struct SendOptions {
-  std::vector<Header> headers = {};  // beside TransportOptions::headers, same rules
+  std::vector<Header> headers = {};  // over TransportOptions::headers of that name, same rules
   Timeouts timeouts = {};            // over TransportOptions::timeouts
   std::stop_token stop = {};         // a request to stop cancels the exchange
   // The request may be carried out twice without harm (a list, a read, a ping): sent once more if
@@ -80,8 +80,10 @@ class MCPHTTP_EXPORT Transport {
   ~Transport();
 
   // Sends one JSON-RPC message and waits for the head of the answer. Fails with invalid_argument if
-  // `json` is not one JSON-RPC message, wrong_thread on the loop thread, or as design section 5
-  // lists. A JSON-RPC error is an answer, not a failure.
+  // `json` is not one JSON-RPC message, wrong_thread on the loop thread, or with any code of
+  // error.hpp that an answer can lead to. A JSON-RPC error is an answer, not a failure. A broken
+  // stream is resumed only where a revision that has resumption was agreed on: by an `initialize`
+  // posted before, or TransportOptions::protocol_version.
   Result<Response> post(std::string json, SendOptions options = {});
 
   // Sends one JSON-RPC message; the answer goes to `handler`, which is kept until on_end has
@@ -103,7 +105,8 @@ class MCPHTTP_EXPORT Transport {
   // with fresh credentials. A JSON body (any status) and an event stream (any 2xx) are read within
   // their limits, as message and events; a JSON body that is no message, and any other body, come
   // as bytes (Response::read), within max_stream_size. If the request's body is a JSON-RPC request,
-  // a stream ends with its response. Fails only if no head came, or is over a limit.
+  // a stream ends with its response. Fails if the request breaks a rule, or no head came, or one
+  // over a limit, with a transfer coding, or with a declared length over a limit.
   Result<Response> forward(ForwardRequest request);
   // The same without waiting.
   Call start_forward(ForwardRequest request, std::shared_ptr<ResponseHandler> handler);
