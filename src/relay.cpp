@@ -20,6 +20,7 @@ struct Relay::State {
       Collected collected = response.collect(whole->max, whole->within);
       writer.take_whole(std::move(collected), response.end());
     }
+    if (writer.wants_first_part()) read_on();
   }
 
   void read_on() {

@@ -19,6 +19,8 @@ namespace {
 constexpr std::array fields_of_bytes{"ETag",        "Digest",      "Content-Digest",
                                      "Repr-Digest", "Content-MD5", "Content-Length"};
 
+constexpr const char* several_types = "more than one Content-Type";
+
 void drop_field(ResponseHead& head, std::string_view name) {
   std::erase_if(head.headers,
                 [name](const Header& header) { return http::iequals(header.name, name); });
@@ -32,6 +34,12 @@ bool forbids_transformation(const ResponseHead& head) {
     }
   }
   return false;
+}
+
+std::size_t count_fields(const ResponseHead& head, std::string_view name) {
+  return static_cast<std::size_t>(
+      std::count_if(head.headers.begin(), head.headers.end(),
+                    [name](const Header& header) { return http::iequals(header.name, name); }));
 }
 
 bool has_no_body(int status) noexcept { return status == 204 || status == 205 || status == 304; }
@@ -66,6 +74,7 @@ std::optional<Error> why_not_inspectable(const ResponseHead& head, const RelayOp
     return std::nullopt;
   }
   if (is_coded(head, "Content-Encoding", "identity")) return not_inspectable("Content-Encoding");
+  if (count_fields(head, "Content-Type") > 1) return not_inspectable(several_types);
   if (head.status == 206) return not_inspectable("HTTP 206, a part of a body");
   if (is_stream && head.kind != ResponseKind::stream) {
     return not_inspectable(fmt::format("an event stream under HTTP {}", head.status));
@@ -78,6 +87,23 @@ std::optional<Error> why_not_inspectable(const ResponseHead& head, const RelayOp
   if (head.kind == ResponseKind::message && length && *length > options.max_whole_size) {
     return not_inspectable(
         fmt::format("a Content-Length over max_whole_size ({} bytes)", options.max_whole_size));
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> why_type_in_doubt(const ResponseHead& head) {
+  const std::string* type = head.find("Content-Type");
+  if (type == nullptr) return not_inspectable("a body without a Content-Type");
+  if (count_fields(head, "Content-Type") > 1) return not_inspectable(several_types);
+  if (!http::parse_media_type(*type)) {
+    return not_inspectable("a Content-Type that is no media type");
+  }
+  // Parameters too: there are clients that look for a type's name anywhere in the value.
+  const std::string value = http::to_lower(*type);
+  for (const char* name : {"json", "event-stream"}) {
+    if (value.find(name) == std::string::npos) continue;
+    return not_inspectable(
+        fmt::format("a Content-Type that names {}, with a body that is not read as such", name));
   }
   return std::nullopt;
 }

@@ -9,8 +9,12 @@
 namespace mcphttp {
 
 // Why a response cannot be inspected, judged by its head; nothing if it can, or if it is neither
-// JSON nor an event stream, where there is nothing to inspect.
+// JSON nor an event stream, where why_type_in_doubt() decides.
 std::optional<Error> why_not_inspectable(const ResponseHead& head, const RelayOptions& options);
+
+// Why some client could read messages out of a body that was handed out in pieces, judged by its
+// type; nothing for a type that is plainly another. Matters once a piece has come.
+std::optional<Error> why_type_in_doubt(const ResponseHead& head);
 
 Error not_inspectable(std::string why);
 

@@ -25,9 +25,18 @@ bool is_in_order(ExchangeEnd::Reason reason) {
 }
 
 // An event that a client would take for a message, though it is none that can be judged.
-bool hides_a_message(const Event& event) {
+bool only_looks_like_message(const Event& event) {
   return event.kind() == Event::Kind::event && event.type() == "message" && !event.data().empty() &&
          event.message() == nullptr;
+}
+
+// The message in an event of another type than `message`: none for MCP, but for a client that looks
+// at every event.
+std::optional<Message> message_of_other_type(const Event& event, std::size_t max_json_depth) {
+  if (event.kind() != Event::Kind::event || event.type() == "message") return std::nullopt;
+  auto parsed = Message::parse(std::string(event.data()), max_json_depth);
+  if (!parsed) return std::nullopt;
+  return std::move(*parsed);
 }
 
 }  // namespace
@@ -37,12 +46,15 @@ RelayWriter::RelayWriter(ResponseHead head, std::string request_id, RelayOptions
     : head_(std::move(head)),
       request_id_(std::move(request_id)),
       options_(std::move(options)),
+      max_json_depth_(max_json_depth),
       inspection_(options_.inspector, max_json_depth) {
   auto why = judges() ? why_not_inspectable(head_, options_) : std::nullopt;
   drop_response_hop_fields(head_.headers);
   // An event stream is framed anew, and of a mere acceptance no body is kept.
   const bool keeps_bytes = head_.kind == ResponseKind::message || head_.kind == ResponseKind::body;
   if (!keeps_bytes) forget_bytes(head_);
+  // As the client will see it, without the fields of the other hop.
+  if (judges() && head_.kind == ResponseKind::body) doubt_ = why_type_in_doubt(head_);
   if (why) cannot_inspect(std::move(*why));
 }
 
@@ -117,6 +129,8 @@ void RelayWriter::take(BodyItem item) {
   if (over_) return;
   if (auto* event = std::get_if<Event>(&item)) {
     if (judge(*event)) write_event(*event);
+  } else if (wants_first_part()) {
+    cannot_inspect(std::move(*doubt_));
   } else {
     output_ += frame_of(item);
   }
@@ -125,12 +139,14 @@ void RelayWriter::take(BodyItem item) {
 // False if the event must not pass.
 bool RelayWriter::judge(Event& event) {
   if (!judges()) return true;
-  if (hides_a_message(event)) {
+  if (only_looks_like_message(event)) {
     return options_.uninspected == RelayOptions::Uninspected::pass ||
            !cannot_inspect(not_inspectable("an event that is no JSON-RPC message"));
   }
-  if (event.message() == nullptr) return true;
-  auto replacement = inspection_.judge(*event.message(), false);
+  const auto of_other_type = message_of_other_type(event, max_json_depth_);
+  const Message* message = of_other_type ? &*of_other_type : event.message();
+  if (message == nullptr) return true;
+  auto replacement = inspection_.judge(*message, false);
   if (!replacement) {
     refuse(std::move(replacement.error()));
     return false;

@@ -28,6 +28,12 @@ class RelayWriter {
   // What collecting has found; what was not complete comes to take(). `end`: of the exchange.
   void take_whole(Collected collected, const ExchangeEnd& end);
 
+  // Whether a body comes at all decides over the head: give its first part, or the end, before that
+  // is asked for.
+  bool wants_first_part() const {
+    return doubt_ && !over_ && options_.uninspected == RelayOptions::Uninspected::refuse;
+  }
+
   void take(BodyItem item);
   void finish(const ExchangeEnd& end);
 
@@ -56,7 +62,9 @@ class RelayWriter {
   ResponseHead head_;
   const std::string request_id_;
   const RelayOptions options_;
+  const std::size_t max_json_depth_;
   Inspection inspection_;
+  std::optional<Error> doubt_;  // why a body, if there is one, cannot be inspected
   bool passes_unseen_ = false;  // it cannot be inspected, and need not be
   bool committed_ = false;
   bool over_ = false;

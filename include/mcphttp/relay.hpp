@@ -41,11 +41,12 @@ struct Verdict {
 class Inspector {
  public:
   virtual ~Inspector() = default;
-  // For a JSON body: its message, `last`. For an event stream: each message, then nullptr, `last`,
-  // before the bytes that complete the stream are let go. `last` comes exactly once, however the
-  // response ends, the destruction of the Relay included; with nullptr too if a body had no message
-  // or could not be had. With nullptr there is nothing to replace: that counts as stop. So do an
-  // exception, and a replacement that is no JSON-RPC message.
+  // For a JSON body: its message, `last`. For an event stream: each message, in an event of
+  // whatever type, then nullptr, `last`, before the bytes that complete the stream are let go.
+  // `last` comes exactly once, however the response ends, the destruction of the Relay included;
+  // with nullptr too if a body had no message or could not be had. With nullptr there is nothing to
+  // replace: that counts as stop. So do an exception, and a replacement that is no JSON-RPC
+  // message.
   virtual Verdict on_message(const Message* message, bool last) = 0;
 };
 
@@ -66,7 +67,9 @@ struct RelayOptions {
   std::chrono::milliseconds whole_within{30'000};
 
   // What cannot be inspected: a content coding, a part (206), no-transform, more than
-  // max_whole_size or whole_within, JSON or a `message` event that is no JSON-RPC message.
+  // max_whole_size or whole_within, JSON or a `message` event that is no JSON-RPC message, a body
+  // of neither kind whose Content-Type is missing, repeated, malformed or names json or
+  // event-stream.
   enum class Uninspected {
     refuse,  // not_inspectable: an error answer, or a broken-off stream
     pass,    // untouched, unseen by the inspector but for its `last`

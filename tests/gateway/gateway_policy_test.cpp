@@ -99,6 +99,16 @@ TEST_CASE("A listing over the bound is refused or passed untouched, never half o
   }
 }
 
+TEST_CASE("A listing under a Content-Type that is only almost JSON is not passed on") {
+  const char* type = GENERATE("application/json-seq", "text/plain, application/json");
+  ScriptedServer server([&](Connection& connection, const Request&) {
+    connection.write_response(200, {{"Content-Type", type}}, result_json("1", listing));
+  });
+  const GatewayProcess gateway(server.url(), {"--deny", "rm"});
+  Downstream client(gateway.url());
+  CHECK_THAT(post(client, list_json), Catch::Contains("not_inspectable") && !Catch::Contains("rm"));
+}
+
 TEST_CASE("A listing that comes again on a stream of GET has no denied tools either") {
   ScriptedServer server([](Connection& connection, const Request&) {
     begin_stream(connection);

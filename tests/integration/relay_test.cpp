@@ -200,6 +200,35 @@ TEST_CASE("a denied tool is gone from a listing in either shape") {
   CHECK(inspector->lasts == 1);
 }
 
+TEST_CASE("a Content-Type carries nothing past an inspector, and answers without a body pass") {
+  const std::string secret = result_json("1", R"({"x":"secret"})");
+  const std::vector<Header> doubtful =
+      GENERATE(std::vector<Header>{}, std::vector<Header>{{"Content-Type", "application/json-seq"}},
+               std::vector<Header>{{"Content-Type", "text/plain, application/json"}},
+               std::vector<Header>{{"Content-Type", "text/plain"}, {"Content-Type", "text/html"}},
+               std::vector<Header>{{"Content-Type", "application/json"}, {"Content-Type", "a/b"}});
+  const std::string body = GENERATE_COPY(std::string(), secret);
+  const bool is_json = !doubtful.empty() && doubtful.front().value == "application/json";
+  Upstream upstream(any_socket(), [&](Connection& connection, const Request&) {
+    connection.write_response(is_json ? 200 : 202, doubtful, body);
+  });
+  RelayOptions options;
+  options.inspector = std::make_shared<DropTool>();
+  Relay relay = relay_of(upstream, options);
+  const int status = relay.head().status;
+  const std::string bytes = rest_of(relay);
+  CHECK(bytes.find("secret") == std::string::npos);
+  if (body.empty() && !is_json) {
+    CHECK(status == 202);
+    CHECK(relay.error() == nullptr);
+  } else {
+    CHECK(status == 502);
+    REQUIRE(relay.error() != nullptr);
+    CHECK(relay.error()->code == ErrorCode::not_inspectable);
+  }
+  CHECK(relay.ending() == RelayEnding::clean);
+}
+
 TEST_CASE("a stream that is not whole in time is refused, or relayed live from its beginning") {
   Gate gate;
   Upstream upstream(any_socket(), [&](Connection& connection, const Request& request) {

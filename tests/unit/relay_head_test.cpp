@@ -57,6 +57,37 @@ TEST_CASE("no-transform forbids to inspect, unless it is ignored on purpose") {
   CHECK(reason(200, ResponseKind::stream, headers, false).empty());
 }
 
+TEST_CASE("a type that some client could take for JSON or an event stream is in doubt") {
+  const auto doubt = [](std::vector<Header> headers) {
+    const auto error = why_type_in_doubt({200, ResponseKind::body, std::move(headers)});
+    if (!error) return std::string();
+    test::note_seen(*error);
+    CHECK(error->code == ErrorCode::not_inspectable);
+    return error->detail;
+  };
+  for (const char* plain : {"text/html", "text/plain; charset=utf-8", "application/octet-stream"}) {
+    CHECK(doubt({{"Content-Type", plain}}).empty());
+  }
+  CHECK(doubt({}) == "a body without a Content-Type");
+  CHECK(doubt({html, json}) == "more than one Content-Type");
+  CHECK(doubt({html, {"content-type", "text/html"}}) == "more than one Content-Type");
+  for (const char* malformed : {"", "html", "text/plain, application/json", "application /json",
+                                "application/json/x", "application/json\x0b"}) {
+    CAPTURE(malformed);
+    CHECK(doubt({{"Content-Type", malformed}}) == "a Content-Type that is no media type");
+  }
+  for (const char* alike : {"application/json-seq", "application/vnd.x+JSON", "application/json",
+                            "text/plain; x=application/json"}) {
+    CAPTURE(alike);
+    CHECK(doubt({{"Content-Type", alike}}) ==
+          "a Content-Type that names json, with a body that is not read as such");
+  }
+  CHECK(doubt({{"Content-Type", "text/Event-StreamX"}}) ==
+        "a Content-Type that names event-stream, with a body that is not read as such");
+  CHECK(reason(200, ResponseKind::message, {json, html}) == "more than one Content-Type");
+  CHECK(reason(200, ResponseKind::stream, {events, events}) == "more than one Content-Type");
+}
+
 TEST_CASE("where no message can be, there is nothing to inspect") {
   const std::vector<Header> coded{html, {"Content-Encoding", "gzip"}};
   CHECK(reason(200, ResponseKind::body, coded).empty());

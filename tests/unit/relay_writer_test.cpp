@@ -366,7 +366,7 @@ TEST_CASE("an event that only looks like a message cannot slip past the inspecto
   const auto items = [] {
     std::vector<BodyItem> made;
     made.emplace_back(Event({"", R"({"id":1,"id":2})", "", false, {}}));
-    made.emplace_back(Event({"x", "other types are no messages", "", false, {}}));
+    made.emplace_back(Event({"x", "text of another type is none", "", false, {}}));
     made.emplace_back(event_of(answer));
     return made;
   };
@@ -382,6 +382,64 @@ TEST_CASE("an event that only looks like a message cannot slip past the inspecto
     options.uninspected = RelayOptions::Uninspected::pass;
     CHECK(relay(ResponseKind::stream, items(), answered, options).ending == RelayEnding::clean);
     CHECK(inspector->seen == "answer end! ");
+  }
+}
+
+TEST_CASE("a message in an event of another type is seen by the inspector too") {
+  const auto items = [] {
+    std::vector<BodyItem> made;
+    made.emplace_back(Event({"other", step, "7", true, {}}));
+    made.emplace_back(Event({"other", "ping", "", false, {}}));
+    made.emplace_back(Event({"", step, "", false, {}, Event::Kind::comment}));
+    made.emplace_back(event_of(answer));
+    return made;
+  };
+  const auto replacing = watcher("step", Verdict::replace(other));
+  CHECK(relay(ResponseKind::stream, items(), answered, inspected_by(replacing)).body ==
+        "event: other\nid: 7\ndata: " + other + "\n\nevent: other\ndata: ping\n\n:" + step +
+            "\n\ndata: " + answer + "\n\n");
+  CHECK(replacing->seen == "step answer end! ");
+  const auto stopping = watcher("step", Verdict::stop("no"));
+  CHECK(relay(ResponseKind::stream, items(), answered, inspected_by(stopping)).body.empty());
+}
+
+TEST_CASE("a body whose type is in doubt is refused at its first byte, and passes without one") {
+  const ResponseHead head{200, ResponseKind::body, {{"Content-Type", "application/json-seq"}}};
+  const auto inspector = watcher();
+  RelayOptions options = inspected_by(inspector);
+  SECTION("refused") {
+    RelayWriter writer(head, "1", options, 128);
+    CHECK(writer.wants_first_part());
+    writer.take(BodyPiece{answer});
+    REQUIRE(writer.error());
+    test::note_seen(*writer.error());
+    CHECK(writer.error()->code == ErrorCode::not_inspectable);
+    CHECK(writer.head().status == 502);
+    CHECK(writer.take_output().find("result") == std::string::npos);
+  }
+  SECTION("refused too where the client is not to see the type") {
+    RelayWriter writer(
+        {200, ResponseKind::body, {{"Content-Type", "text/html"}, {"Connection", "content-type"}}},
+        "1", options, 128);
+    CHECK(writer.wants_first_part());
+  }
+  SECTION("nothing to refuse") {
+    RelayWriter writer(head, "1", options, 128);
+    writer.finish(answered);
+    CHECK(writer.head().status == 200);
+    CHECK(writer.ending() == RelayEnding::clean);
+  }
+  SECTION("passed on") {
+    options.uninspected = RelayOptions::Uninspected::pass;
+    RelayWriter writer(head, "1", options, 128);
+    CHECK_FALSE(writer.wants_first_part());
+    writer.take(BodyPiece{answer});
+    CHECK(writer.take_output() == answer);
+  }
+  SECTION("not inspected, or of a type that is plainly another") {
+    CHECK_FALSE(RelayWriter(head, "1", {}, 128).wants_first_part());
+    const ResponseHead page{200, ResponseKind::body, {{"Content-Type", "text/html"}}};
+    CHECK_FALSE(RelayWriter(page, "1", options, 128).wants_first_part());
   }
 }
 
