@@ -116,6 +116,10 @@ void forget_bytes(ResponseHead& head) {
   for (const char* name : fields_of_bytes) drop_field(head, name);
 }
 
+void drop_forbidden_length(ResponseHead& head) {
+  if (head.status == 204) drop_field(head, "Content-Length");
+}
+
 void set_length(ResponseHead& head, std::size_t size) {
   drop_field(head, "Content-Length");
   head.headers.push_back({"Content-Length", std::to_string(size)});

@@ -20,6 +20,8 @@ Error not_inspectable(std::string why);
 
 // Another body than upstream's will follow: what was said of its bytes is dropped.
 void forget_bytes(ResponseHead& head);
+// A 204 must not have a Content-Length (RFC 9110 8.6), whatever upstream says.
+void drop_forbidden_length(ResponseHead& head);
 void set_length(ResponseHead& head, std::size_t size);
 
 }  // namespace mcphttp

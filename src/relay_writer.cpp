@@ -50,6 +50,7 @@ RelayWriter::RelayWriter(ResponseHead head, std::string request_id, RelayOptions
       inspection_(options_.inspector, max_json_depth) {
   auto why = judges() ? why_not_inspectable(head_, options_) : std::nullopt;
   drop_response_hop_fields(head_.headers);
+  drop_forbidden_length(head_);
   // An event stream is framed anew, and of a mere acceptance no body is kept.
   const bool keeps_bytes = head_.kind == ResponseKind::message || head_.kind == ResponseKind::body;
   if (!keeps_bytes) forget_bytes(head_);

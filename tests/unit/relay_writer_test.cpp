@@ -443,6 +443,18 @@ TEST_CASE("a body whose type is in doubt is refused at its first byte, and passe
   }
 }
 
+TEST_CASE("no Content-Length goes with a 204, and every other length is upstream's") {
+  const auto length_under = [](int status) {
+    ResponseHead head{status, ResponseKind::body, {{"content-length", "0"}, {"ETag", "x"}}};
+    RelayWriter writer(std::move(head), "1", {}, 128);
+    writer.finish(answered);
+    CHECK(writer.head().find("ETag") != nullptr);
+    return writer.head().find("Content-Length") != nullptr;
+  };
+  CHECK_FALSE(length_under(204));
+  for (const int status : {200, 202, 205, 304}) CHECK(length_under(status));
+}
+
 TEST_CASE("JSON that is no message is refused or passed by the same rule") {
   const auto items = [] {
     std::vector<BodyItem> made;
