@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,45 @@ Error fault(ErrorCode code, std::string detail) {
   return make_error(code, std::move(detail), Delivery::answered);
 }
 
+tl::unexpected<Error> malformed_inputs(std::string detail) {
+  return tl::unexpected(fault(ErrorCode::malformed_message, std::move(detail)));
+}
+
+// Handlers know requests of the other era: the same, with an id.
+Result<Message> to_request(json::RawString key, json::Value input) {
+  const auto method = input.find("method").value_or(json::Value());
+  const auto params = input.find("params");
+  return Message::parse(
+      fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":{}{}{}}})", key.raw(), method.raw(),
+                  params ? R"(,"params":)" : "", params ? params->raw() : ""),
+      json::greatest_depth);
+}
+
+// What a result asks for; nothing if it only hands out state.
+Result<std::vector<InputRequest>> read_input_requests(std::optional<json::Value> inputs) {
+  std::vector<InputRequest> requests;
+  if (!inputs) return requests;
+  if (inputs->type() != json::Type::object) {
+    return malformed_inputs("the inputRequests of a result are no object");
+  }
+  std::set<std::string> keys;
+  for (json::Cursor members(*inputs); members.next();) {
+    if (requests.size() == CallContinuation::max_inputs) {
+      return malformed_inputs(fmt::format("the server asked for more than {} inputs at once",
+                                          CallContinuation::max_inputs));
+    }
+    if (!keys.insert(members.name().unescaped()).second) {
+      return malformed_inputs("the inputRequests of a result have a key twice");
+    }
+    auto request = to_request(members.name(), members.value());
+    if (!request) {
+      return malformed_inputs("an input request of a result: " + request.error().detail);
+    }
+    requests.push_back({std::string(members.name().raw()), std::move(*request)});
+  }
+  return requests;
+}
+
 }  // namespace
 
 // The inputs of one round, until the last one is in.
@@ -37,7 +77,7 @@ class CallContinuation::Inputs {
   ~Inputs() {
     if (refused_) {
       proceed_(tl::unexpected(
-          fault(ErrorCode::cancelled, "an input that the server asked for was not given")));
+          fault(ErrorCode::input_refused, "an input that the server asked for was not given")));
     } else {
       proceed_(call_->next_round(responses_.empty() ? "{}" : responses_ + "}", state_));
     }
@@ -55,10 +95,6 @@ class CallContinuation::Inputs {
     }
     responses_ += responses_.empty() ? "{" : ",";
     responses_ += fmt::format("\"{}\":{}", key, body.substr(result.size()));
-  }
-  void refuse() {
-    const std::lock_guard lock(mutex_);
-    refused_ = true;
   }
 
  private:
@@ -105,42 +141,33 @@ void CallContinuation::retry_with_fresh_headers(const Proceed& proceed) {
 void CallContinuation::gather_inputs(const Message& answer, const Proceed& proceed) {
   const json::Value result(answer.result());
   const auto state = result.find("requestState");
-  const auto requests = result.find("inputRequests");
   std::string raw_state = state ? std::string(state->raw()) : std::string();
-  std::size_t count = 0;
-  if (requests) requests->for_each_member([&count](json::RawString, json::Value) { ++count; });
-  if (count == 0) return proceed(next_round({}, raw_state));
-  if (count > max_inputs) {
-    return proceed(tl::unexpected(
-        fault(ErrorCode::malformed_message,
-              fmt::format("the server asked for more than {} inputs at once", max_inputs))));
-  }
+  auto requests = read_input_requests(result.find("inputRequests"));
+  if (!requests) return proceed(tl::unexpected(std::move(requests.error())));
+  if (requests->empty()) return proceed(next_round({}, raw_state));
   rounds_without_input_ = 0;
-  // Goes on, as it is destroyed, once the last handler has answered or dropped its share.
-  const auto inputs = std::make_shared<Inputs>(shared_from_this(), std::move(raw_state), proceed);
-  requests->for_each_member(
-      [&](json::RawString key, json::Value request) { ask(key, request, inputs); });
+  ask(std::move(*requests), std::move(raw_state), proceed);
 }
 
-void CallContinuation::ask(json::RawString key, json::Value request,
-                           const std::shared_ptr<Inputs>& inputs) {
-  const auto method = request.find("method");
-  const auto handler =
-      host_.handlers->find(method ? method->as_string().value_or("") : std::string());
-  if (handler == host_.handlers->end()) return inputs->refuse();
-  // Handlers know requests of the other era: the same, with an id.
-  const auto params = request.find("params");
-  auto message = Message::parse(
-      fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":{}{}{}}})", key.raw(), method->raw(),
-                  params ? R"(,"params":)" : "", params ? params->raw() : ""),
-      json::greatest_depth);
-  if (!message) return inputs->refuse();
-  auto responder = std::make_shared<Responder>(
-      [inputs, key = std::string(key.raw())](const std::string& body) { inputs->add(key, body); });
-  host_.worker->post(
-      [handle = handler->second, request = std::move(*message), responder = std::move(responder)] {
-        handle(request, std::move(*responder));
-      });
+// Asks nobody if one of them will not be answered: the others would be troubled for nothing.
+void CallContinuation::ask(std::vector<InputRequest> requests, std::string state,
+                           const Proceed& proceed) {
+  const ServerRequests::Handlers& handlers = *host_.handlers;
+  for (const InputRequest& each : requests) {
+    if (handlers.find(each.request.method()) == handlers.end()) {
+      return proceed(tl::unexpected(
+          fault(ErrorCode::input_refused, "no handler for an input that the server asked for")));
+    }
+  }
+  // Goes on, as it is destroyed, once the last handler has answered or dropped its share.
+  const auto inputs = std::make_shared<Inputs>(shared_from_this(), std::move(state), proceed);
+  for (InputRequest& each : requests) {
+    auto responder = std::make_shared<Responder>(
+        [inputs, key = each.key](const std::string& body) { inputs->add(key, body); });
+    host_.worker->post(
+        [handle = handlers.find(each.request.method())->second, request = std::move(each.request),
+         responder = std::move(responder)] { handle(request, std::move(*responder)); });
+  }
 }
 
 Result<NextRequest> CallContinuation::next_round(std::string_view input_responses,

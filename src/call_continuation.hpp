@@ -7,11 +7,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <mcphttp/client.hpp>
 
 #include "continuation.hpp"
 #include "json.hpp"
+#include "server_requests.hpp"
 #include "worker.hpp"
 
 namespace mcphttp {
@@ -24,8 +26,14 @@ struct CallContinuationHost {
   // Asks for the list of tools anew; calls back once its headers are known.
   std::function<void(std::function<void(Result<void>)> done)> refresh_tools;
   // The handlers of input requests, and where they run; live as long as the client.
-  const std::map<std::string, RequestHandler, std::less<>>* handlers;
+  const ServerRequests::Handlers* handlers;
   std::shared_ptr<Worker> worker;
+};
+
+// One input that the server asks for.
+struct InputRequest {
+  std::string key;  // what stands between its quotes
+  Message request;
 };
 
 class CallContinuation final : public Continuation,
@@ -45,7 +53,7 @@ class CallContinuation final : public Continuation,
 
   void retry_with_fresh_headers(const Proceed& proceed);
   void gather_inputs(const Message& answer, const Proceed& proceed);
-  void ask(json::RawString key, json::Value request, const std::shared_ptr<Inputs>& inputs);
+  void ask(std::vector<InputRequest> requests, std::string state, const Proceed& proceed);
   Result<NextRequest> next_round(std::string_view input_responses, std::string_view request_state);
 
   const CallContinuationHost host_;

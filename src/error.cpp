@@ -26,6 +26,7 @@ constexpr std::array code_names{
     CodeName{ErrorCode::cancelled, "cancelled"},
     CodeName{ErrorCode::stopped_by_inspector, "stopped_by_inspector"},
     CodeName{ErrorCode::not_inspectable, "not_inspectable"},
+    CodeName{ErrorCode::input_refused, "input_refused"},
     CodeName{ErrorCode::resolve_failed, "resolve_failed"},
     CodeName{ErrorCode::connect_failed, "connect_failed"},
     CodeName{ErrorCode::tls_failed, "tls_failed"},

@@ -130,8 +130,9 @@ struct CallOptions {
   // tracestate, baggage), or anything of the application's own. Empty for none.
   std::string meta = {};
   // In the modern era a server asks for input with a result of type input_required; the request
-  // handlers supply it, and the call goes on, over at most 10 rounds. Set this to be given such a
-  // result instead.
+  // handlers supply it, and the call goes on, over at most 10 rounds. It ends with input_refused if
+  // one of them is missing, or does not answer with a result. Set this to be given such a result
+  // instead.
   bool return_input_required = false;
 };
 

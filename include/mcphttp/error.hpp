@@ -29,6 +29,7 @@ enum class ErrorCode : int {
   cancelled = 200,
   stopped_by_inspector = 201,  // an Inspector said so (relay.hpp)
   not_inspectable = 202,       // an Inspector could not have seen it; `detail` says why
+  input_refused = 203,  // the server asked for input that no request handler gave (client.hpp)
 
   // Network: no HTTP response came. `delivery` says whether the server may have seen the request.
   resolve_failed = 300,   // the host name has no address
@@ -81,7 +82,7 @@ enum class ErrorCode : int {
 // The caller's next move: one group for each hundred of ErrorCode.
 enum class ErrorGroup : int {
   usage = 1,      // fix the call
-  cancelled = 2,  // nothing: it was asked for
+  cancelled = 2,  // nothing: it was asked for, or is the application's own rule
   network = 3,    // look at `delivery`, then try again later
   timeout = 4,    // allow more time, or look at `delivery` and try again
   limit = 5,      // raise the limit named in `detail`, or ask for less

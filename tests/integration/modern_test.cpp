@@ -320,7 +320,7 @@ TEST_CASE("an application that wants to supply the input itself is given the req
 }
 
 TEST_CASE("a call whose input nobody supplies ends, and is not repeated") {
-  const auto method = GENERATE(as<std::string>(), "no/handler", "fails", "drops");
+  const auto method = GENERATE(as<std::string>(), "no/handler", "fails", "drops", "throws");
   CAPTURE(method);
   ScriptedServer server(modern_server(
       {{"tools/call", answers(R"({"resultType":"input_required","inputRequests":{"k":{"method":")" +
@@ -330,8 +330,38 @@ TEST_CASE("a call whose input nobody supplies ends, and is not repeated") {
     responder.error(-1, "no");
   };
   options.request_handlers["drops"] = [](const Message&, const Responder&) {};
+  options.request_handlers["throws"] = [](const Message&, const Responder&) { throw 7; };
   Client client = connect(options);
-  CHECK(client.call_tool("t", "").error().code == ErrorCode::cancelled);
+  const auto called = client.call_tool("t", "");
+  REQUIRE_FALSE(called);
+  note_seen(called.error());
+  CHECK(called.error().code == ErrorCode::input_refused);
+  CHECK(called.error().delivery == Delivery::answered);
+  CHECK(count(server, "tools/call") == 1);
+}
+
+TEST_CASE("nobody is asked for input if there is a request that has no handler or is none") {
+  const auto requests = GENERATE(as<std::string>(), "[1,2]", "7", "null", R"({"a":7})",
+                                 R"({"a":{"method":7}})", R"({"a":{"method":"ask","params":7}})",
+                                 R"({"a":{"method":"ask"},"b":{"method":"nobody"}})",
+                                 R"({"a":{"method":"ask"},"\u0061":{"method":"ask"}})");
+  CAPTURE(requests);
+  ScriptedServer server(
+      modern_server({{"tools/call", result(R"({"resultType":"input_required","inputRequests":)" +
+                                           requests + R"(,"requestState":"x"})")}}));
+  auto options = client_options(server);
+  std::atomic<int> asked{0};
+  options.request_handlers["ask"] = [&](const Message&, Responder responder) {
+    ++asked;
+    responder.result("{}");
+  };
+  Client client = connect(options);
+  const auto called = client.call_tool("t", "");
+  REQUIRE_FALSE(called);
+  const bool lacks_handler = requests.find("nobody") != std::string::npos;
+  CHECK(called.error().code ==
+        (lacks_handler ? ErrorCode::input_refused : ErrorCode::malformed_message));
+  CHECK(asked == 0);
   CHECK(count(server, "tools/call") == 1);
 }
 

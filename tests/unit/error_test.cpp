@@ -24,6 +24,7 @@ const std::map<int, std::string> all_codes{
     {200, "cancelled"},
     {201, "stopped_by_inspector"},
     {202, "not_inspectable"},
+    {203, "input_refused"},
     {300, "resolve_failed"},
     {301, "connect_failed"},
     {302, "tls_failed"},
