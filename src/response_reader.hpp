@@ -206,7 +206,7 @@ class ResponseReader {
   std::optional<SseMachine> parser_;  // of an event stream
   // Of an event; names the error only if no response follows.
   std::unique_ptr<const Error> first_fault_;
-  bool oversized_id_warned_ = false;
+  bool dropped_id_warned_ = false;
 };
 
 }  // namespace mcphttp

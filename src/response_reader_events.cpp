@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "http_fields.hpp"
 #include "message.hpp"
 #include "response_reader.hpp"
 
@@ -131,11 +132,13 @@ Result<std::vector<Message>> ResponseReader::parse_messages(std::string&& text) 
 }
 
 void ResponseReader::note_event_id(std::string_view id) {
-  if (id.size() <= context_.limits.max_event_id_size || oversized_id_warned_) return;
-  oversized_id_warned_ = true;
+  const bool is_oversized = id.size() > context_.limits.max_event_id_size;
+  if (dropped_id_warned_ || (!is_oversized && http::is_field_value(id))) return;
+  dropped_id_warned_ = true;
   warn(WarningKind::event_id_dropped,
-       fmt::format("event id of {} bytes is over max_event_id_size ({} bytes)", id.size(),
-                   context_.limits.max_event_id_size));
+       is_oversized ? fmt::format("event id of {} bytes is over max_event_id_size ({} bytes)",
+                                  id.size(), context_.limits.max_event_id_size)
+                    : "event id with a control character, which no header can carry");
 }
 
 // Whether a message is the response that the request waits for; warns of near misses.

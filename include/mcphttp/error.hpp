@@ -155,7 +155,7 @@ enum class WarningKind {
   session_id_changed,   // a later reply carried another session id; ignored
   session_restarted,    // a lost session was replaced by a new one
   invalid_tool,         // a tool whose definition breaks the rules was left out of a list
-  event_id_dropped,     // an event id too long to be sent back: the stream is not resumable
+  event_id_dropped,     // an event id that cannot be sent back: the stream is not resumable
   stream_not_reopened,  // a server stream ended and cannot be had again
   http2_unavailable,    // HTTP/2 was asked for, the libcurl at hand is unfit for it
 };

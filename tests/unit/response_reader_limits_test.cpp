@@ -267,6 +267,22 @@ TEST_CASE("max_json_depth holds for answers, error bodies and events") {
         "stream; unanswered json_too_deep");
 }
 
+TEST_CASE("an event id that no header can carry is warned of once") {
+  const auto warnings = [](const std::string& body) {
+    const auto context = limited(&ResponseLimits::max_event_id_size, 10);
+    Reading read(context);
+    read.head(200, sse_type).body(body);
+    for (const Warning& warning : read.sink.warnings) {
+      CHECK(warning.kind == WarningKind::event_id_dropped);
+    }
+    return read.sink.warnings.size();
+  };
+  CHECK(warnings("id: a \t\xC3\xA4\xFF\ndata:\n\n") == 0);
+  CHECK(warnings("id\ndata:\n\n") == 0);
+  CHECK(warnings("id: \x01\ndata:\n\nid: a\x7F\ndata:\n\n") == 1);
+  CHECK(warnings("id: \x1B[2J\n\n") == 1);
+}
+
 TEST_CASE("an event id over max_event_id_size is warned of once") {
   const auto context = limited(&ResponseLimits::max_event_id_size, 3);
   const auto warnings = [&context](const std::string& body) {
