@@ -20,14 +20,30 @@ const std::string* ResponseHead::find(std::string_view name) const noexcept {
 
 namespace {
 
-// One data line for each line of the text, however that ends.
-void append_data_lines(std::string& out, std::string_view text) {
+constexpr std::string_view line_ends = "\r\n";
+
+// One line with that beginning for each line of the text, however that ends.
+void append_lines(std::string& out, std::string_view beginning, std::string_view text) {
   while (true) {
-    const std::size_t end = text.find_first_of("\r\n");
-    out.append("data: ").append(text.substr(0, end)).append("\n");
+    const std::size_t end = text.find_first_of(line_ends);
+    out.append(beginning).append(text.substr(0, end)).append("\n");
     if (end == std::string_view::npos) return;
     text.remove_prefix(end + (text.substr(end, 2) == "\r\n" ? 2 : 1));
   }
+}
+
+// A type must not end its line, or what follows would pass for lines of their own.
+void append_type(std::string& out, std::string_view type) {
+  out.append("event: ").append(type).append("\n");
+  std::replace_if(
+      out.end() - static_cast<std::ptrdiff_t>(type.size()) - 1, out.end() - 1,
+      [](char c) { return line_ends.find(c) != std::string_view::npos; }, ' ');
+}
+
+// Parsers ignore an id with NUL; another than it was must not be sent back.
+bool can_be_written(std::string_view id) {
+  constexpr std::string_view forbidden("\r\n\0", 3);
+  return id.find_first_of(forbidden) == std::string_view::npos;
 }
 
 }  // namespace
@@ -69,13 +85,17 @@ void Event::replace_message(Message message) {
 }
 
 std::string Event::frame() const {
-  if (kind() == Kind::comment) return std::string(":").append(data()).append("\n\n");
   std::string out;
   out.reserve(data().size() + parts_.type.size() + parts_.last_event_id.size() + 64);
-  if (type() != "message") out.append("event: ").append(type()).append("\n");
-  if (has_id()) out.append("id: ").append(last_event_id()).append("\n");
+  if (kind() == Kind::comment) {
+    append_lines(out, ":", data());
+    return out.append("\n");
+  }
+  if (type() != "message") append_type(out, type());
+  if (has_id() && can_be_written(last_event_id()))
+    out.append("id: ").append(last_event_id()).append("\n");
   if (parts_.retry) out.append("retry: ").append(std::to_string(*parts_.retry)).append("\n");
-  if (kind() == Kind::event) append_data_lines(out, data());
+  if (kind() == Kind::event) append_lines(out, "data: ", data());
   return out.append("\n");
 }
 

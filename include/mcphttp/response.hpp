@@ -83,8 +83,10 @@ class MCPHTTP_EXPORT Event {
   void replace_message(Message message);
 
   // Bytes that re-parse to this event: type, data and retry, and an id line only if it had one
-  // (WHATWG HTML 9.2.6). A CR in the data, which only a message put in by replace_message() can
-  // have, as white space, becomes a line break.
+  // (WHATWG HTML 9.2.6). What no event that was received can have, only one that was put together
+  // or got another message, cannot break out of its place: a CR in the data becomes a line break, a
+  // line end in the type a space, in a comment another comment line; an id with a line end or NUL
+  // is left out.
   std::string frame() const;
 
  private:

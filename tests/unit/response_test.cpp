@@ -110,6 +110,39 @@ TEST_CASE("events that were parsed survive framing, whatever their line ends") {
   for (std::size_t i = 0; i < again.size(); ++i) CHECK(again[i].frame() == events[i].frame());
 }
 
+TEST_CASE("no part of an event that was put together can break out of its place in the frame") {
+  const std::string bad = GENERATE(as<std::string>(), "\n", "\r", "\r\n", "\n\n", "a\n", "\na",
+                                   "a\r\rdata: forged\n\ndata: more\nid: 8\n\n");
+  CAPTURE(bad);
+  const std::vector<Event> typed = parse(Event({bad, "x", "7", true, {}}).frame(), "");
+  REQUIRE(typed.size() == 1);
+  std::string spaced = bad;
+  for (char& c : spaced) c = c == '\r' || c == '\n' ? ' ' : c;
+  CHECK(typed[0].type() == spaced);
+  CHECK(typed[0].data() == "x");
+  CHECK(typed[0].last_event_id() == "7");
+
+  for (const std::string& id : {bad, std::string("i\0", 2)}) {
+    const std::vector<Event> identified = parse(Event({"", "x", id, true, {}}).frame(), "earlier");
+    REQUIRE(identified.size() == 1);
+    CHECK(identified[0].data() == "x");
+    CHECK(identified[0].last_event_id() == "earlier");
+    CHECK_FALSE(identified[0].has_id());
+  }
+
+  const Event comment({"", bad, "", false, {}, Event::Kind::comment});
+  CHECK(parse(comment.frame() + "data: x\n\n", "").size() == 1);
+  CHECK(parse(comment.frame() + "data: x\n\n", "").front().data() == "x");
+  const Event block({bad, "", bad, true, 5, Event::Kind::block});
+  CHECK(parse(block.frame(), "").empty());
+}
+
+TEST_CASE("the lines of a comment that was put together are comments each") {
+  CHECK(Event({"", " a\nb\r\n\rc", "", false, {}, Event::Kind::comment}).frame() ==
+        ": a\n:b\n:\n:c\n\n");
+  CHECK(Event({"", "", "", false, {}, Event::Kind::comment}).frame() == ":\n\n");
+}
+
 TEST_CASE("a frame holds nothing that the event did not have") {
   CHECK(Event(Event::Parts{"", "a", "7", false, std::nullopt}).frame() == "data: a\n\n");
   CHECK(Event(Event::Parts{"message", "a\nb", "7", true, 5}).frame() ==
