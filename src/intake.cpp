@@ -27,10 +27,10 @@ std::optional<BodyItem> Intake::next(std::optional<TimePoint> until) {
     ahead_.pop_front();
     return item;
   }
+  refusal_.reset();
   if (end_) return std::nullopt;
   if (inbox_->loop().refuses_blocking()) {
-    inbox_->cancel();
-    end_ = ExchangeEnd{ExchangeEnd::Reason::failed, wrong_thread(), {}};
+    refusal_ = ExchangeEnd{ExchangeEnd::Reason::failed, wrong_thread(), {}};
     return std::nullopt;
   }
   return take(until);
@@ -50,6 +50,11 @@ std::optional<BodyItem> Intake::take(std::optional<TimePoint> until) {
     }
   }
   return std::nullopt;
+}
+
+const ExchangeEnd* Intake::end() const noexcept {
+  if (refusal_) return &*refusal_;
+  return end_ ? &*end_ : nullptr;
 }
 
 void Intake::put_back(std::vector<BodyItem> items) {

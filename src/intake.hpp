@@ -30,8 +30,11 @@ class Intake {
   std::optional<BodyItem> next(std::optional<TimePoint> until = {});
   // They come again, in their order, before anything else.
   void put_back(std::vector<BodyItem> items);
-  // How it ended; nullptr before next() has met the end.
-  const ExchangeEnd* end() const noexcept { return end_ ? &*end_ : nullptr; }
+  // How it ended; nullptr before next() has met the end. Right after a next() that was refused on
+  // the loop thread, that refusal, though nothing has ended.
+  const ExchangeEnd* end() const noexcept;
+  // next() has met the end.
+  bool is_over() const noexcept { return end_.has_value(); }
 
   std::size_t max_json_depth() const noexcept { return inbox_->limits().max_json_depth; }
 
@@ -46,6 +49,7 @@ class Intake {
   const bool is_stream_;
   std::deque<BodyItem> ahead_;
   std::optional<ExchangeEnd> end_;
+  std::optional<ExchangeEnd> refusal_;  // of the latest next()
   std::atomic<bool> cancelled_{false};
 };
 

@@ -33,7 +33,7 @@ struct Relay::State {
 
   // What is over here need not go on upstream.
   void settle() {
-    if (response.state_->intake->end() != nullptr) return;
+    if (response.state_->intake->is_over()) return;
     response.cancel();
     while (response.state_->intake->next()) {
     }

@@ -193,7 +193,10 @@ Result<Message> Response::message() {
                                      "the JSON body is no JSON-RPC message", Delivery::answered));
   }
   const ExchangeEnd& end = state_->stream.end();
-  if (end.error) return tl::unexpected(*end.error);
+  if (end.error) {
+    state_->message_taken = state_->intake->is_over();  // else only this thread was refused
+    return tl::unexpected(*end.error);
+  }
   if (other) return *std::move(other);
   return tl::unexpected(usage_error(ErrorCode::invalid_argument, "the message was taken before"));
 }

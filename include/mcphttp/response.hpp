@@ -174,7 +174,8 @@ class MCPHTTP_EXPORT EventStream {
  public:
   // The next event, waiting for it; nothing at the end, see end(). The response that a stream broke
   // off right behind (warning unterminated_event) is an event too. A slow reader stops the socket
-  // once max_queued_size is reached. On the loop thread: nothing, and end() says wrong_thread.
+  // once max_queued_size is reached. On the loop thread: nothing, and end() says wrong_thread of
+  // that call alone: on another thread the stream goes on.
   std::optional<Event> next();
   // How it ended; meaningful once next() has returned nothing. Lives as long as the stream.
   const ExchangeEnd& end() const noexcept;

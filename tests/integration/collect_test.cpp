@@ -219,4 +219,5 @@ TEST_CASE("collect() is refused on the loop thread") {
   CHECK(outcome == Outcome::ended);
   REQUIRE(response->end().error);
   CHECK(response->end().error->code == ErrorCode::wrong_thread);
+  CHECK(response->collect(unlimited).is_complete());
 }

@@ -323,6 +323,27 @@ TEST_CASE("blocking members are refused on the loop thread") {
   CHECK(next_code == ErrorCode::wrong_thread);
   CHECK_FALSE(next_gave_something);
   CHECK(server.requests().size() == 2);
+  // Only that call was refused: nothing is lost to the thread that may wait.
+  int events = 0;
+  while (pulled->events()->next()) ++events;
+  CHECK(events == 3);
+  CHECK(pulled->end().reason == ExchangeEnd::Reason::answered);
+  CHECK_FALSE(pulled->end().error);
+}
+
+TEST_CASE("a message that was refused on the loop thread can be taken on another") {
+  ScriptedServer server(answer_after_wait);
+  Transport transport = make_transport(server);
+  auto response = transport.post(call_json(1));
+  REQUIRE(response);
+  std::optional<ErrorCode> refused;
+  auto recorder = std::make_shared<Recorder>();
+  recorder->at_end = [&] { refused = code_of(response->message()); };
+  const Call call = transport.start_post(call_json(2), {}, recorder);
+  REQUIRE(recorder->wait_end());
+  CHECK(refused == ErrorCode::wrong_thread);
+  CHECK(response->message());
+  CHECK(code_of(response->message()) == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("asynchronous calls can be started from callbacks of asynchronous calls") {
