@@ -106,8 +106,11 @@ std::string facts(const Error& error) {
 std::string server_text(const Error& error) {
   std::string said;
   if (error.code == ErrorCode::rpc_error) {
-    said += ": " + std::to_string(error.rpc_code) + " " +
-            text::escape_printable(error.rpc_message, max_part_size);
+    const std::string code = std::to_string(error.rpc_code);
+    said += ": ";
+    // The detail names it already where the library has made it.
+    if (error.detail.find(code) == std::string::npos) said += code + " ";
+    said += text::escape_printable(error.rpc_message, max_part_size);
   }
   if (!error.location.empty()) {
     said += ": to " + text::escape_printable(without_secrets(error.location), max_part_size);

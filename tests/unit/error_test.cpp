@@ -172,6 +172,13 @@ TEST_CASE("a JSON-RPC error prints its number and its message, escaped") {
   CHECK(error.to_string() == "rpc_error: -32602 no such\\ntool \\x1B[2J");
 }
 
+TEST_CASE("the number of a JSON-RPC error is not printed again if the detail names it") {
+  Error error = make(ErrorCode::rpc_error, "JSON-RPC error -32602");
+  error.rpc_code = -32602;
+  error.rpc_message = "no such tool";
+  CHECK(error.to_string() == "rpc_error: JSON-RPC error -32602: no such tool");
+}
+
 TEST_CASE("a refused redirect prints its target without what may be secret") {
   struct Case {
     std::string location;
