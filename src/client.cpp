@@ -26,6 +26,8 @@ auto convert(const Result<Message>& answer, const ResponseLimits& limits, To to)
     -> Result<decltype(to(json::Value()))> {
   if (!answer) return tl::unexpected(answer.error());
   const json::Value result(answer->result());
+  if (auto checked = rpc::check_result_object(result); !checked)
+    return tl::unexpected(std::move(checked.error()));
   const std::size_t limit = std::max(limits.max_json_response_size, limits.max_sse_event_size);
   if (!is_within(result, limit)) {
     Error error =
@@ -39,14 +41,18 @@ auto convert(const Result<Message>& answer, const ResponseLimits& limits, To to)
   return to(result);
 }
 
-template <class State, class To>
+// `name` is the member by which an item is asked for: without it there is nothing to ask for.
+template <class State, class To, class Name>
 auto list_all(State& state, std::string_view method, std::string_view member,
-              const CallOptions& options, To to)
+              const CallOptions& options, To to, Name name)
     -> Result<std::vector<decltype(to(json::Value()))>> {
   std::vector<decltype(to(json::Value()))> items;
   auto listed = state.list(
       method, member, options, [&] { items.clear(); },
-      [&](json::Value item) { items.push_back(to(item)); });
+      [&](json::Value element) {
+        auto item = to(element);
+        if (!(item.*name).empty()) items.push_back(std::move(item));
+      });
   if (!listed) return tl::unexpected(std::move(listed.error()));
   return items;
 }
@@ -125,16 +131,16 @@ Result<std::vector<Tool>> Client::list_tools(const CallOptions& options) {
 // --- Resources, prompts, completion --------------------------------------------------------------
 
 Result<std::vector<Resource>> Client::list_resources(const CallOptions& options) {
-  return list_all(*state_, "resources/list", "resources", options, to_resource);
+  return list_all(*state_, "resources/list", "resources", options, to_resource, &Resource::uri);
 }
 
 Result<std::vector<ResourceTemplate>> Client::list_resource_templates(const CallOptions& options) {
   return list_all(*state_, "resources/templates/list", "resourceTemplates", options,
-                  to_resource_template);
+                  to_resource_template, &ResourceTemplate::uri_template);
 }
 
 Result<std::vector<Prompt>> Client::list_prompts(const CallOptions& options) {
-  return list_all(*state_, "prompts/list", "prompts", options, to_prompt);
+  return list_all(*state_, "prompts/list", "prompts", options, to_prompt, &Prompt::name);
 }
 
 Result<std::vector<ResourceContents>> Client::read_resource(std::string_view uri,

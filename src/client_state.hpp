@@ -63,6 +63,7 @@ struct Client::State final : public SessionKeeper,
   // The tool of a definition, and what of its calls is mirrored into headers; nothing, but a
   // warning, if the definition is invalid.
   std::optional<Tool> take_tool(json::Value definition);
+  std::nullopt_t leave_out(const Tool& tool, std::string_view why) const;
   // `levels`: arrays and objects around `params` in the message.
   Result<void> check(std::string_view what, std::string_view params, std::size_t levels) const;
   Result<void> set_log_level(std::string_view level, const CallOptions& call);

@@ -92,6 +92,7 @@ Result<void> Client::State::list_pages(std::string_view method, std::string_view
     any_kept = any_kept || was_kept;
     if (!page) return tl::unexpected(std::move(page.error()));
     const json::Value result(page->result());
+    if (auto checked = rpc::check_result_object(result); !checked) return checked;
     const json::Value elements = result.find(member).value_or(json::Value());
     size += result.raw().size();
     elements.for_each_element([&size](json::Value /*element*/) { size += element_holder; });
@@ -109,17 +110,18 @@ Result<void> Client::State::list_pages(std::string_view method, std::string_view
 
 std::optional<Tool> Client::State::take_tool(json::Value definition) {
   Tool tool = to_tool(definition);
+  if (tool.name.empty()) return leave_out(tool, "it has no name");
   if (!is_modern_) return tool;
   auto headers = find_tool_headers(definition.find("inputSchema").value_or(json::Value()));
-  if (headers) {
-    tool_headers_.remember(tool.name, std::move(*headers));
-    return tool;
-  }
-  if (options.on_warning) {
-    options.on_warning({WarningKind::invalid_tool,
-                        fmt::format("tool {} left out: {}", text::escape_printable(tool.name, 64),
-                                    headers.error().detail)});
-  }
+  if (!headers) return leave_out(tool, headers.error().detail);
+  tool_headers_.remember(tool.name, std::move(*headers));
+  return tool;
+}
+
+std::nullopt_t Client::State::leave_out(const Tool& tool, std::string_view why) const {
+  if (!options.on_warning) return std::nullopt;
+  const std::string name = tool.name.empty() ? "(nameless)" : text::escape_printable(tool.name, 64);
+  options.on_warning({WarningKind::invalid_tool, fmt::format("tool {} left out: {}", name, why)});
   return std::nullopt;
 }
 

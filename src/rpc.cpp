@@ -109,6 +109,13 @@ Result<Message> check_result_type(Result<Message> result, std::string_view metho
                  Delivery::answered));
 }
 
+Result<void> check_result_object(json::Value result) {
+  if (result.type() == json::Type::object) return {};
+  return tl::unexpected(make_error(ErrorCode::malformed_message,
+                                   "a result that is no object (MCP asks for one)",
+                                   Delivery::answered));
+}
+
 Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth) {
   if (params.empty()) return {};
   json::Checker checker;

@@ -8,6 +8,8 @@
 #include <mcphttp/error.hpp>
 #include <mcphttp/message.hpp>
 
+#include "json.hpp"
+
 namespace mcphttp::rpc {
 
 // JSON-RPC 2.0 section 5.1.
@@ -55,5 +57,8 @@ Result<Message> to_result(Message response, int http_status);
 // or asks for input where `method` does not allow it. Absent means complete (MCP 2026-07-28, Basic,
 // Responses).
 Result<Message> check_result_type(Result<Message> result, std::string_view method);
+
+// Fails with malformed_message unless a result is an object, as those of MCP are.
+Result<void> check_result_object(json::Value result);
 
 }  // namespace mcphttp::rpc

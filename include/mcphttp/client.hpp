@@ -168,7 +168,8 @@ struct SubscriptionOptions {
 //
 // A session that the server has lost is replaced, once for however many calls saw it; each such
 // call is sent once more, since it was refused. A call that was cancelled, or ran out of time, is
-// reported to the server (notifications/cancelled).
+// reported to the server (notifications/cancelled). A result that is no object is malformed_message
+// where it is given out in typed form.
 class MCPHTTP_EXPORT Client {
  public:
   using ToolHandler = std::function<void(Result<ToolResult>)>;
@@ -205,7 +206,8 @@ class MCPHTTP_EXPORT Client {
                   ToolHandler on_done);
 
   // Lists, over all pages. Fail with list_too_large beyond max_list_pages or max_list_size, or if a
-  // cursor comes twice.
+  // cursor comes twice. An element without the text by which it is asked for (name, URI or URI
+  // template) is left out, a tool with warning invalid_tool.
   Result<std::vector<Tool>> list_tools(const CallOptions& options = {});
   Result<std::vector<Resource>> list_resources(const CallOptions& options = {});
   Result<std::vector<ResourceTemplate>> list_resource_templates(const CallOptions& options = {});

@@ -361,6 +361,61 @@ TEST_CASE("arguments that are no JSON object are refused and nothing is sent") {
   CHECK(server.requests().size() == 2);
 }
 
+TEST_CASE("a result that is no object is no result in typed form") {
+  const auto text = GENERATE(as<std::string>(), "null", "[]", "7", R"("ok")");
+  CAPTURE(text);
+  std::map<std::string, ScriptedServer::Handler> methods;
+  for (const char* method :
+       {"tools/call", "prompts/get", "resources/read", "completion/complete", "tools/list",
+        "resources/list", "resources/templates/list", "prompts/list"}) {
+    methods[method] = result(text);
+  }
+  ScriptedServer server(mcp_server(methods));
+  Client client = connect(server);
+  const auto malformed = [](const auto& outcome) {
+    return !outcome && outcome.error().code == ErrorCode::malformed_message &&
+           outcome.error().delivery == Delivery::answered;
+  };
+  CHECK(malformed(client.call_tool("t", "")));
+  CHECK(malformed(client.get_prompt("p", "")));
+  CHECK(malformed(client.read_resource("a:b")));
+  CHECK(malformed(client.complete("{}", "a", "b")));
+  CHECK(malformed(client.list_tools()));
+  CHECK(malformed(client.list_resources()));
+  CHECK(malformed(client.list_resource_templates()));
+  CHECK(malformed(client.list_prompts()));
+  const auto raw = client.request("tools/call", "");
+  REQUIRE(raw);
+  CHECK(raw->result() == text);
+}
+
+TEST_CASE("what cannot be asked for by its name or URI is left out of a list") {
+  const std::string elements = R"([7,null,{},{"name":7,"uri":7},{"name":"","uri":""},)"
+                               R"({"name":"n","uri":"a:b","uriTemplate":"t"}]})";
+  ScriptedServer server(
+      mcp_server({{"tools/list", result(R"({"tools":)" + elements)},
+                  {"resources/list", result(R"({"resources":)" + elements)},
+                  {"resources/templates/list", result(R"({"resourceTemplates":)" + elements)},
+                  {"prompts/list", result(R"({"prompts":)" + elements)}}));
+  auto options = client_options(server);
+  std::vector<std::string> warnings;
+  options.on_warning = [&](const Warning& warning) {
+    note_seen(warning);
+    CHECK(warning.kind == WarningKind::invalid_tool);
+    warnings.push_back(warning.text);
+  };
+  Client client = connect(options);
+  const auto tools = client.list_tools();
+  REQUIRE(tools);
+  REQUIRE(tools->size() == 1);
+  CHECK(tools->front().name == "n");
+  CHECK(warnings == std::vector<std::string>(5, "tool (nameless) left out: it has no name"));
+  CHECK(client.list_resources()->size() == 1);
+  CHECK(client.list_resource_templates()->size() == 1);
+  CHECK(client.list_prompts()->size() == 1);
+  CHECK(warnings.size() == 5);
+}
+
 TEST_CASE("names and methods are quoted as JSON asks for") {
   ScriptedServer server(mcp_server({{"tools/call", answers(R"({"content":[]})")}}));
   Client client = connect(server);

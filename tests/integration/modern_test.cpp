@@ -411,6 +411,24 @@ TEST_CASE("headers that do not fit lead to one list of tools and one more try") 
   CHECK(id_of(calls[0]) != id_of(calls[1]));
 }
 
+TEST_CASE("a tool without a name is left out with a warning, and its annotations with it") {
+  ScriptedServer server(modern_server(
+      {{"tools/list",
+        result(R"({"resultType":"complete","tools":[7,{"name":7},{"name":"t"}]})")}}));
+  auto options = client_options(server);
+  int warnings = 0;
+  options.on_warning = [&](const Warning& warning) {
+    note_seen(warning);
+    warnings += warning.kind == WarningKind::invalid_tool ? 1 : 0;
+  };
+  Client client = connect(options);
+  const auto tools = client.list_tools();
+  REQUIRE(tools);
+  REQUIRE(tools->size() == 1);
+  CHECK(tools->front().name == "t");
+  CHECK(warnings == 2);
+}
+
 TEST_CASE("a tool whose annotations break a rule is left out with a warning") {
   ScriptedServer server(modern_server(
       {{"tools/list",
