@@ -279,8 +279,7 @@ void Client::State::tell_cancelled(std::string_view method, std::int64_t id, con
 
 Result<void> Client::State::check(std::string_view what, std::string_view params,
                                   std::size_t levels) const {
-  const std::size_t max_depth = options.limits.max_json_depth;
-  return rpc::check_params(what, params, max_depth - std::min(max_depth, levels));
+  return rpc::check_params(what, params, options.limits.max_json_depth, levels);
 }
 
 Result<void> Client::State::set_log_level(std::string_view level, const CallOptions& call) {

@@ -170,9 +170,11 @@ class Checker {
   std::vector<bool> open_;
 };
 
-// Succeeds if `text` is one JSON object within `max_depth`. Fails: invalid_argument with the
-// reason, out_of_memory. For parameters and arguments that the caller hands in.
-Result<void> check_object(std::string_view text, std::size_t max_depth, Checker& checker) noexcept;
+// Succeeds if `text` is one JSON object within `max_depth`, of which what will stand around it
+// takes `levels_around`. Fails: invalid_argument with the reason, out_of_memory. For parameters and
+// arguments that the caller hands in.
+Result<void> check_object(std::string_view text, std::size_t max_depth, Checker& checker,
+                          std::size_t levels_around = 0) noexcept;
 
 // Appends `text` as a string literal. Ill-formed UTF-8 becomes U+FFFD, one for each maximal subpart
 // (Unicode 15, 3.9).

@@ -116,10 +116,11 @@ Result<void> check_result_object(json::Value result) {
                                    Delivery::answered));
 }
 
-Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth) {
+Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth,
+                          std::size_t levels_around) {
   if (params.empty()) return {};
   json::Checker checker;
-  auto checked = json::check_object(params, max_depth, checker);
+  auto checked = json::check_object(params, max_depth, checker, levels_around);
   if (!checked) checked.error().detail.insert(0, fmt::format("{}: ", what));
   return checked;
 }

@@ -47,8 +47,10 @@ struct Metadata {
 };
 std::string with_metadata(std::string_view params, const Metadata& metadata);
 
-// Succeeds if `params` is empty or one JSON object.
-Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth);
+// Succeeds if `params` is empty or one JSON object that fits into `max_depth` with what will stand
+// around it. `what` names it in the error.
+Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth,
+                          std::size_t levels_around = 0);
 
 // A response as the result of a call: an error response becomes Error rpc_error.
 Result<Message> to_result(Message response, int http_status);

@@ -361,6 +361,19 @@ TEST_CASE("arguments that are no JSON object are refused and nothing is sent") {
   CHECK(server.requests().size() == 2);
 }
 
+TEST_CASE("the depth that is refused is the one that was set") {
+  ScriptedServer server(mcp_server({{"tools/call", result(R"({"content":[]})")}}));
+  auto options = client_options(server);
+  options.limits.max_json_depth = 5;
+  Client client = connect(options);
+  CHECK(client.call_tool("t", R"({"a":{"b":[]}})"));
+  const auto refused = client.call_tool("t", R"({"a":{"b":[[]]}})");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(refused.error().detail ==
+        "arguments: max_json_depth (5) exceeded with the 2 levels around it");
+}
+
 TEST_CASE("a result that is no object is no result in typed form") {
   const auto text = GENERATE(as<std::string>(), "null", "[]", "7", R"("ok")");
   CAPTURE(text);
