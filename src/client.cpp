@@ -57,6 +57,10 @@ auto list_all(State& state, std::string_view method, std::string_view member,
   return items;
 }
 
+Result<void> first_fault(Result<void> one, Result<void> other) {
+  return one ? std::move(other) : std::move(one);
+}
+
 }  // namespace
 
 Result<Client> Client::connect(ClientOptions options) {
@@ -64,8 +68,10 @@ Result<Client> Client::connect(ClientOptions options) {
 }
 
 Result<Client> Client::connect(ClientOptions options, EventLoop loop) {
-  auto checked =
-      rpc::check_params("capabilities", options.capabilities, options.limits.max_json_depth);
+  auto checked = first_fault(
+      rpc::check_params("capabilities", options.capabilities, options.limits.max_json_depth),
+      first_fault(rpc::check_text("client_info", options.client_info.name),
+                  rpc::check_text("client_info", options.client_info.version)));
   if (!checked) return tl::unexpected(std::move(checked.error()));
   auto transport = Transport::State::create(options, std::move(loop.core_));
   if (!transport) return tl::unexpected(std::move(transport.error()));
@@ -101,7 +107,8 @@ std::string Client::session_id() const { return state_->session_id(); }
 
 Result<ToolResult> Client::call_tool(std::string_view name, std::string_view arguments,
                                      const CallOptions& options) {
-  auto checked = state_->check("arguments", arguments, 2);
+  auto checked =
+      first_fault(rpc::check_text("name", name), state_->check("arguments", arguments, 2));
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(state_->request("tools/call", rpc::make_named_params(name, arguments), options),
                  state_->options.limits, to_tool_result);
@@ -109,8 +116,10 @@ Result<ToolResult> Client::call_tool(std::string_view name, std::string_view arg
 
 Call Client::start_tool(std::string_view name, std::string_view arguments, CallOptions options,
                         ToolHandler on_done) {
-  return state_->start("tools/call", state_->check("arguments", arguments, 2),
-                       rpc::make_named_params(name, arguments), std::move(options),
+  auto checked =
+      first_fault(rpc::check_text("name", name), state_->check("arguments", arguments, 2));
+  return state_->start("tools/call", std::move(checked), rpc::make_named_params(name, arguments),
+                       std::move(options),
                        [on_done = std::move(on_done),
                         limits = state_->options.limits](const Result<Message>& answer) {
                          if (on_done) on_done(convert(answer, limits, to_tool_result));
@@ -145,6 +154,8 @@ Result<std::vector<Prompt>> Client::list_prompts(const CallOptions& options) {
 
 Result<std::vector<ResourceContents>> Client::read_resource(std::string_view uri,
                                                             const CallOptions& options) {
+  auto checked = rpc::check_text("uri", uri);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(
       state_->request("resources/read", rpc::make_text_params("uri", uri), options, true),
       state_->options.limits, [](json::Value result) {
@@ -171,7 +182,8 @@ Call Client::subscribe(const SubscriptionFilter& filter, SubscriptionOptions opt
 
 Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view arguments,
                                         const CallOptions& options) {
-  auto checked = state_->check("arguments", arguments, 2);
+  auto checked =
+      first_fault(rpc::check_text("name", name), state_->check("arguments", arguments, 2));
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(
       state_->request("prompts/get", rpc::make_named_params(name, arguments), options, true),
@@ -180,7 +192,9 @@ Result<PromptResult> Client::get_prompt(std::string_view name, std::string_view 
 
 Result<Completion> Client::complete(std::string_view reference, std::string_view argument,
                                     std::string_view value, const CallOptions& options) {
-  auto checked = state_->check("reference", reference, 2);
+  auto checked = first_fault(
+      state_->check("reference", reference, 2),
+      first_fault(rpc::check_text("argument", argument), rpc::check_text("value", value)));
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return convert(
       state_->request("completion/complete",
@@ -198,20 +212,20 @@ Result<void> Client::ping(const CallOptions& options) { return state_->ping(opti
 
 Result<Message> Client::request(std::string_view method, std::string_view params,
                                 const CallOptions& options) {
-  auto checked = state_->check("params", params, 1);
+  auto checked = first_fault(rpc::check_text("method", method), state_->check("params", params, 1));
   if (!checked) return tl::unexpected(std::move(checked.error()));
   return state_->request(method, params, options);
 }
 
 Call Client::start_request(std::string_view method, std::string_view params, CallOptions options,
                            MessageHandler on_done) {
-  return state_->start(method, state_->check("params", params, 1), params, std::move(options),
-                       std::move(on_done));
+  auto checked = first_fault(rpc::check_text("method", method), state_->check("params", params, 1));
+  return state_->start(method, std::move(checked), params, std::move(options), std::move(on_done));
 }
 
 Result<void> Client::notify(std::string_view method, std::string_view params,
                             const CallOptions& options) {
-  auto checked = state_->check("params", params, 1);
+  auto checked = first_fault(rpc::check_text("method", method), state_->check("params", params, 1));
   if (!checked) return checked;
   return state_->notify(method, params, options);
 }

@@ -176,6 +176,9 @@ class Checker {
 Result<void> check_object(std::string_view text, std::size_t max_depth, Checker& checker,
                           std::size_t levels_around = 0) noexcept;
 
+// What append_quoted() takes as it is.
+bool is_utf8(std::string_view text) noexcept;
+
 // Appends `text` as a string literal. Ill-formed UTF-8 becomes U+FFFD, one for each maximal subpart
 // (Unicode 15, 3.9).
 void append_quoted(std::string& out, std::string_view text);

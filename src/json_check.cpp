@@ -287,6 +287,10 @@ Result<Value> Checker::check(std::string& text, std::size_t max_depth, RootSink*
   return fail(ErrorCode::out_of_memory, "");
 }
 
+bool is_utf8(std::string_view text) noexcept {
+  return simdjson::validate_utf8(text.data(), text.size());
+}
+
 Result<void> check_object(std::string_view text, std::size_t max_depth, Checker& checker,
                           std::size_t levels_around) noexcept {
   try {

@@ -125,6 +125,12 @@ Result<void> check_params(std::string_view what, std::string_view params, std::s
   return checked;
 }
 
+Result<void> check_text(std::string_view what, std::string_view text) {
+  if (json::is_utf8(text)) return {};
+  return tl::unexpected(
+      make_error(ErrorCode::invalid_argument, fmt::format("{}: invalid UTF-8", what)));
+}
+
 Result<Message> to_result(Message response, int http_status) {
   if (response.kind() == Message::Kind::result) return response;
   Error error =

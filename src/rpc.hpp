@@ -51,6 +51,8 @@ std::string with_metadata(std::string_view params, const Metadata& metadata);
 // around it. `what` names it in the error.
 Result<void> check_params(std::string_view what, std::string_view params, std::size_t max_depth,
                           std::size_t levels_around = 0);
+// Succeeds if `text` can be sent as it is: it would be changed silently otherwise.
+Result<void> check_text(std::string_view what, std::string_view text);
 
 // A response as the result of a call: an error response becomes Error rpc_error.
 Result<Message> to_result(Message response, int http_status);

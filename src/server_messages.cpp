@@ -59,6 +59,13 @@ class ServerStream final : public ResponseHandler {
   std::weak_ptr<Inbox> inbox_;
 };
 
+Result<void> check_filter(const SubscriptionFilter& filter) {
+  for (const std::string& uri : filter.resource_subscriptions) {
+    if (auto checked = rpc::check_text("resource_subscriptions", uri); !checked) return checked;
+  }
+  return {};
+}
+
 }  // namespace
 
 void Client::State::prepare_for_server_messages() {
@@ -119,6 +126,8 @@ std::shared_ptr<StreamOpening> Client::State::open_server_stream() {
 }
 
 Result<void> Client::State::subscribe_resource(std::string_view uri, const CallOptions& call) {
+  auto checked = rpc::check_text("uri", uri);
+  if (!checked) return checked;
   auto answer = request("resources/subscribe", rpc::make_text_params("uri", uri), call);
   if (!answer) return tl::unexpected(std::move(answer.error()));
   const std::lock_guard lock(mutex_);
@@ -127,6 +136,8 @@ Result<void> Client::State::subscribe_resource(std::string_view uri, const CallO
 }
 
 Result<void> Client::State::unsubscribe_resource(std::string_view uri, const CallOptions& call) {
+  auto checked = rpc::check_text("uri", uri);
+  if (!checked) return checked;
   auto answer = request("resources/unsubscribe", rpc::make_text_params("uri", uri), call);
   if (!answer) return tl::unexpected(std::move(answer.error()));
   const std::lock_guard lock(mutex_);
@@ -143,6 +154,8 @@ Call Client::State::subscribe(const SubscriptionFilter& filter, SubscriptionOpti
       transport_->open(std::make_shared<SubscriptionHandler>(std::move(chosen), observer_));
   if (closed_) {
     inbox->refuse(usage_error(ErrorCode::closed, "the client was closed"));
+  } else if (auto checked = check_filter(filter); !checked) {
+    inbox->refuse(std::move(checked.error()));
   } else if (is_modern_) {
     transport_->launch(inbox, prepare_subscription(filter, call), stop);
   } else {

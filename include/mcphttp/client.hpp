@@ -168,8 +168,12 @@ struct SubscriptionOptions {
 //
 // A session that the server has lost is replaced, once for however many calls saw it; each such
 // call is sent once more, since it was refused. A call that was cancelled, or ran out of time, is
-// reported to the server (notifications/cancelled). A result that is no object is malformed_message
-// where it is given out in typed form.
+// reported to the server (notifications/cancelled).
+//
+// Names, URIs, methods and other text of the caller must be valid UTF-8, JSON of the caller must
+// fit into max_json_depth with what is put around it; else calls fail with invalid_argument, and
+// nothing is sent. A result that is no object is malformed_message where it is given out in typed
+// form.
 class MCPHTTP_EXPORT Client {
  public:
   using ToolHandler = std::function<void(Result<ToolResult>)>;
@@ -236,8 +240,9 @@ class MCPHTTP_EXPORT Client {
   Result<Completion> complete(std::string_view reference, std::string_view argument,
                               std::string_view value, const CallOptions& options = {});
 
-  // "debug" to "emergency" (MCP 2025-11-25, Logging). Set again by itself when a lost session is
-  // replaced; in the modern era it is sent along with every request.
+  // "debug", "info", "notice", "warning", "error", "critical", "alert" or "emergency" (MCP
+  // 2025-11-25, Logging); invalid_argument for anything else. Set again by itself when a lost
+  // session is replaced; in the modern era it is sent along with every request.
   Result<void> set_log_level(std::string_view level, const CallOptions& options = {});
   // Succeeds if the server answers: to ping, or in the modern era, which has none, to
   // server/discover.

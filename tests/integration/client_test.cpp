@@ -374,6 +374,51 @@ TEST_CASE("the depth that is refused is the one that was set") {
         "arguments: max_json_depth (5) exceeded with the 2 levels around it");
 }
 
+TEST_CASE("text that is no UTF-8 is refused and nothing is sent") {
+  ScriptedServer server(mcp_server({}));
+  Client client = connect(server);
+  const std::string bad = "a\xFF";
+  const auto refused = [](const auto& outcome) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == ErrorCode::invalid_argument);
+    return outcome.error().detail;
+  };
+  CHECK(refused(client.call_tool(bad, "")) == "name: invalid UTF-8");
+  CHECK(refused(client.get_prompt(bad, "")) == "name: invalid UTF-8");
+  CHECK(refused(client.read_resource(bad)) == "uri: invalid UTF-8");
+  CHECK(refused(client.subscribe_resource(bad)) == "uri: invalid UTF-8");
+  CHECK(refused(client.unsubscribe_resource(bad)) == "uri: invalid UTF-8");
+  CHECK(refused(client.complete("{}", bad, "")) == "argument: invalid UTF-8");
+  CHECK(refused(client.complete("{}", "", bad)) == "value: invalid UTF-8");
+  CHECK(refused(client.request(bad, "")) == "method: invalid UTF-8");
+  CHECK(refused(client.notify(bad, "")) == "method: invalid UTF-8");
+  std::string details;
+  Gate done;
+  const auto note = [&](const auto& outcome) {
+    details += (outcome ? "done" : outcome.error().detail) + "; ";
+    done.open();
+  };
+  const Call tool = client.start_tool(bad, "", {}, note);
+  REQUIRE(done.wait_for(1));
+  const Call request = client.start_request(bad, "", {}, note);
+  REQUIRE(done.wait_for(2));
+  SubscriptionFilter filter;
+  filter.resource_subscriptions = {"a", bad};
+  SubscriptionOptions callbacks;
+  callbacks.on_end = [&](const SubscriptionEnd& end) {
+    details += end.error ? end.error->detail : "done";
+    done.open();
+  };
+  const Call subscription = client.subscribe(filter, std::move(callbacks));
+  REQUIRE(done.wait_for(3));
+  CHECK(details ==
+        "name: invalid UTF-8; method: invalid UTF-8; resource_subscriptions: invalid UTF-8");
+  auto options = client_options(server);
+  (GENERATE(false, true) ? options.client_info.name : options.client_info.version) = bad;
+  CHECK(refused(Client::connect(options)) == "client_info: invalid UTF-8");
+  CHECK(server.requests().size() == 2);
+}
+
 TEST_CASE("a result that is no object is no result in typed form") {
   const auto text = GENERATE(as<std::string>(), "null", "[]", "7", R"("ok")");
   CAPTURE(text);
