@@ -1,6 +1,7 @@
 #include "client_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,10 @@ constexpr std::chrono::milliseconds default_total = std::chrono::hours(1);
 
 // For what is sent beside the calls: answers, cancellations, the end of a session.
 constexpr std::chrono::milliseconds side_total = std::chrono::seconds(5);
+
+// MCP 2025-11-25, Logging, Log Levels (RFC 5424 6.2.1).
+constexpr std::array<std::string_view, 8> log_levels{"debug", "info",     "notice", "warning",
+                                                     "error", "critical", "alert",  "emergency"};
 
 // An answer that need not be asked for.
 class KeptAnswer final : public Upstream {
@@ -283,6 +288,9 @@ Result<void> Client::State::check(std::string_view what, std::string_view params
 }
 
 Result<void> Client::State::set_log_level(std::string_view level, const CallOptions& call) {
+  if (std::find(log_levels.begin(), log_levels.end(), level) == log_levels.end()) {
+    return tl::unexpected(usage_error(ErrorCode::invalid_argument, "level: none of MCP's eight"));
+  }
   if (!is_modern_) {
     auto answer = request("logging/setLevel", rpc::make_text_params("level", level), call, true);
     if (!answer) return tl::unexpected(std::move(answer.error()));

@@ -419,6 +419,21 @@ TEST_CASE("text that is no UTF-8 is refused and nothing is sent") {
   CHECK(server.requests().size() == 2);
 }
 
+TEST_CASE("a log level is one of eight") {
+  ScriptedServer server(mcp_server({{"logging/setLevel", result("{}")}}));
+  Client client = connect(server);
+  for (const char* level :
+       {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}) {
+    CHECK(client.set_log_level(level));
+  }
+  for (const char* level : {"bogus", "", "Debug", "debug "}) {
+    const auto refused = client.set_log_level(level);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+  }
+  CHECK(server.requests().size() == 10);
+}
+
 TEST_CASE("a result that is no object is no result in typed form") {
   const auto text = GENERATE(as<std::string>(), "null", "[]", "7", R"("ok")");
   CAPTURE(text);

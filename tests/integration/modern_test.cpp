@@ -427,6 +427,7 @@ TEST_CASE("a tool without a name is left out with a warning, and its annotations
   REQUIRE(tools->size() == 1);
   CHECK(tools->front().name == "t");
   CHECK(warnings == 2);
+  CHECK(client.set_log_level("bogus").error().code == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("a tool whose annotations break a rule is left out with a warning") {
