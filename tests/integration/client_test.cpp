@@ -362,7 +362,7 @@ TEST_CASE("arguments that are no JSON object are refused and nothing is sent") {
 }
 
 TEST_CASE("the depth that is refused is the one that was set") {
-  ScriptedServer server(mcp_server({{"tools/call", result(R"({"content":[]})")}}));
+  ScriptedServer server(mcp_server({{"tools/call", answers(R"({"content":[]})")}}));
   auto options = client_options(server);
   options.limits.max_json_depth = 5;
   Client client = connect(options);
@@ -420,7 +420,7 @@ TEST_CASE("text that is no UTF-8 is refused and nothing is sent") {
 }
 
 TEST_CASE("a log level is one of eight") {
-  ScriptedServer server(mcp_server({{"logging/setLevel", result("{}")}}));
+  ScriptedServer server(mcp_server({{"logging/setLevel", answers("{}")}}));
   Client client = connect(server);
   for (const char* level :
        {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}) {
@@ -441,7 +441,7 @@ TEST_CASE("a result that is no object is no result in typed form") {
   for (const char* method :
        {"tools/call", "prompts/get", "resources/read", "completion/complete", "tools/list",
         "resources/list", "resources/templates/list", "prompts/list"}) {
-    methods[method] = result(text);
+    methods[method] = answers(text);
   }
   ScriptedServer server(mcp_server(methods));
   Client client = connect(server);
@@ -466,10 +466,10 @@ TEST_CASE("what cannot be asked for by its name or URI is left out of a list") {
   const std::string elements = R"([7,null,{},{"name":7,"uri":7},{"name":"","uri":""},)"
                                R"({"name":"n","uri":"a:b","uriTemplate":"t"}]})";
   ScriptedServer server(
-      mcp_server({{"tools/list", result(R"({"tools":)" + elements)},
-                  {"resources/list", result(R"({"resources":)" + elements)},
-                  {"resources/templates/list", result(R"({"resourceTemplates":)" + elements)},
-                  {"prompts/list", result(R"({"prompts":)" + elements)}}));
+      mcp_server({{"tools/list", answers(R"({"tools":)" + elements)},
+                  {"resources/list", answers(R"({"resources":)" + elements)},
+                  {"resources/templates/list", answers(R"({"resourceTemplates":)" + elements)},
+                  {"prompts/list", answers(R"({"prompts":)" + elements)}}));
   auto options = client_options(server);
   std::vector<std::string> warnings;
   options.on_warning = [&](const Warning& warning) {

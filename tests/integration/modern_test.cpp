@@ -347,8 +347,8 @@ TEST_CASE("nobody is asked for input if there is a request that has no handler o
                                  R"({"a":{"method":"ask"},"\u0061":{"method":"ask"}})");
   CAPTURE(requests);
   ScriptedServer server(
-      modern_server({{"tools/call", result(R"({"resultType":"input_required","inputRequests":)" +
-                                           requests + R"(,"requestState":"x"})")}}));
+      modern_server({{"tools/call", answers(R"({"resultType":"input_required","inputRequests":)" +
+                                            requests + R"(,"requestState":"x"})")}}));
   auto options = client_options(server);
   std::atomic<int> asked{0};
   options.request_handlers["ask"] = [&](const Message&, Responder responder) {
@@ -414,7 +414,7 @@ TEST_CASE("headers that do not fit lead to one list of tools and one more try") 
 TEST_CASE("a tool without a name is left out with a warning, and its annotations with it") {
   ScriptedServer server(modern_server(
       {{"tools/list",
-        result(R"({"resultType":"complete","tools":[7,{"name":7},{"name":"t"}]})")}}));
+        answers(R"({"resultType":"complete","tools":[7,{"name":7},{"name":"t"}]})")}}));
   auto options = client_options(server);
   int warnings = 0;
   options.on_warning = [&](const Warning& warning) {

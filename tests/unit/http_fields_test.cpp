@@ -189,13 +189,13 @@ TEST_CASE("what we send is checked byte by byte") {
 }
 
 TEST_CASE("several lengths of a body differ unless they are the same words") {
-  const Header two{"Content-Length", "2"};
-  const Header also_two{"content-length", "2"};
-  const Header five{"CONTENT-LENGTH", "5"};
-  const Header other{"X-Length", "7"};
-  CHECK_FALSE(http::lengths_differ({}));
-  CHECK_FALSE(http::lengths_differ({other, two}));
-  CHECK_FALSE(http::lengths_differ({two, other, also_two}));
-  CHECK(http::lengths_differ({two, other, five}));
-  CHECK(http::lengths_differ({two, also_two, five}));
+  const mcphttp::Header two{"Content-Length", "2"};
+  const mcphttp::Header also_two{"content-length", "2"};
+  const mcphttp::Header five{"CONTENT-LENGTH", "5"};
+  const mcphttp::Header other{"X-Length", "7"};
+  CHECK_FALSE(lengths_differ({}));
+  CHECK_FALSE(lengths_differ({other, two}));
+  CHECK_FALSE(lengths_differ({two, other, also_two}));
+  CHECK(lengths_differ({two, other, five}));
+  CHECK(lengths_differ({two, also_two, five}));
 }
