@@ -15,7 +15,8 @@ static_assert(sizeof(Inbox::Item) + json::padding + 4 * sizeof(void*) <= holder)
 
 // What is put aside for a reader who drives the loop itself before libcurl, which reads on for as
 // long as there is something to read, is made to give the thread back. More would only be cold, and
-// in new memory, by the time it is read.
+// in new memory, by the time it is read. Bytes of the values, unlike what the queue may hold:
+// libcurl 8 takes its buffer of 64 KiB from the socket for each pause, and keeps what is left over.
 constexpr std::size_t enough_for_driver = std::size_t{64} * 1024;
 
 std::size_t cost(const Event& event) {
@@ -93,7 +94,7 @@ Flow Inbox::put(Item item, Pause pause) {
   const std::lock_guard lock(loop().mutex());
   push(std::move(item));
   const bool is_full = queued_size_ > options_->limits.max_queued_size;
-  const bool gives_way = pause == Pause::stops_it && queued_size_ >= enough_for_driver;
+  const bool gives_way = pause == Pause::stops_it && queued_bytes() >= enough_for_driver;
   upstream_paused_ = !ended_ && (is_full || (gives_way && is_driver_served()));
   return upstream_paused_ ? Flow::pause : Flow::proceed;
 }
@@ -124,6 +125,11 @@ void Inbox::replace_end(ExchangeEnd end) {
   loop().enqueue([weak = upstream_] {
     if (const auto upstream = weak.lock()) upstream->stop();
   });
+}
+
+// Without the holders.
+std::size_t Inbox::queued_bytes() const {
+  return queued_size_ - std::min(queued_size_, holder * queue_.size());
 }
 
 bool Inbox::is_driver_served() const {

@@ -104,6 +104,7 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   // Server requests that may be unanswered before the stream waits.
   static constexpr int max_held = 16;
 
+  std::size_t queued_bytes() const;
   bool is_driver_served() const;  // what the driving thread waits for is here
   bool is_held() const;
   bool is_ready() const;

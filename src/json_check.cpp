@@ -267,8 +267,8 @@ tl::unexpected<Error> report(const Fault& fault, std::string_view text, std::siz
 }  // namespace
 
 // Not inline: it is large, and check_object() would get a copy.
-[[gnu::noinline]] Result<Value> Checker::check(std::string& text, std::size_t max_depth, RootSink* sink,
-                             std::size_t free_levels) noexcept {
+[[gnu::noinline]] Result<Value> Checker::check(std::string& text, std::size_t max_depth,
+                                               RootSink* sink, std::size_t free_levels) noexcept {
   try {
     pad(text);
     std::string_view body = text;
