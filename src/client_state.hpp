@@ -63,7 +63,6 @@ struct Client::State final : public SessionKeeper,
   // The tool of a definition, and what of its calls is mirrored into headers; nothing, but a
   // warning, if the definition is invalid.
   std::optional<Tool> take_tool(json::Value definition);
-  std::nullopt_t leave_out(const Tool& tool, std::string_view why) const;
   // `levels`: arrays and objects around `params` in the message.
   Result<void> check(std::string_view what, std::string_view params, std::size_t levels) const;
   Result<void> set_log_level(std::string_view level, const CallOptions& call);
@@ -128,6 +127,8 @@ struct Client::State final : public SessionKeeper,
                 bool idempotent);
   Result<void> list_pages(std::string_view method, std::string_view member, const CallOptions& call,
                           const std::function<void(json::Value)>& visit, bool& any_kept);
+  // Warns of it; nothing.
+  std::nullopt_t leave_out(const Tool& tool, std::string_view why) const;
 
   // Nothing if there is no cache, or nothing of that request may be kept.
   std::optional<CacheKey> cache_key(std::string_view method, std::string_view params,

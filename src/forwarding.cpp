@@ -33,11 +33,6 @@ bool is_among(std::string_view name, const Names& names) {
                      [name](const auto& other) { return http::iequals(name, other); });
 }
 
-bool has_field(const std::vector<Header>& headers, std::string_view name) {
-  return std::any_of(headers.begin(), headers.end(),
-                     [name](const Header& header) { return http::iequals(header.name, name); });
-}
-
 std::vector<std::string> named_by_connection(const std::vector<Header>& headers) {
   std::vector<std::string> names;
   for (const Header& header : headers) {
@@ -90,14 +85,15 @@ std::vector<std::string> forwarded_header_lines(const ForwardRequest& request,
   drop_hop_fields(headers);
   const bool has_credentials = !options.bearer_token.empty() || options.authorizer != nullptr;
   std::erase_if(headers, [&](const Header& header) {
-    return is_among(header.name, sender_fields) || has_field(options.headers, header.name) ||
+    return is_among(header.name, sender_fields) ||
+           http::count_fields(options.headers, header.name) != 0 ||
            (has_credentials && http::iequals(header.name, "Authorization"));
   });
   headers.insert(headers.end(), options.headers.begin(), options.headers.end());
   std::vector<std::string> lines;
   // A line that is only a name keeps libcurl from adding a field of its own.
   for (const char* added : {"Accept", "Content-Type", "Expect"}) {
-    if (!has_field(headers, added)) lines.push_back(std::string(added) + ":");
+    if (http::count_fields(headers, added) == 0) lines.push_back(std::string(added) + ":");
   }
   for (const Header& header : headers) lines.push_back(header_line(header.name, header.value));
   if (!options.bearer_token.empty() && options.authorizer == nullptr) {
@@ -107,7 +103,7 @@ std::vector<std::string> forwarded_header_lines(const ForwardRequest& request,
 }
 
 void drop_response_hop_fields(std::vector<Header>& headers) {
-  const bool overridden = has_field(headers, "Transfer-Encoding");
+  const bool overridden = http::count_fields(headers, "Transfer-Encoding") != 0;
   drop_hop_fields(headers);
   if (!overridden) return;
   std::erase_if(headers,

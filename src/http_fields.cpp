@@ -94,6 +94,12 @@ std::optional<std::uint64_t> parse_content_length(std::string_view value) noexce
   return length;
 }
 
+std::size_t count_fields(const std::vector<Header>& headers, std::string_view name) {
+  return static_cast<std::size_t>(
+      std::count_if(headers.begin(), headers.end(),
+                    [name](const Header& header) { return iequals(header.name, name); }));
+}
+
 bool lengths_differ(const std::vector<Header>& headers) {
   const std::string* first = nullptr;
   for (const Header& header : headers) {

@@ -53,6 +53,9 @@ std::vector<std::string_view> split_list(std::string_view value);
 // is the largest there is. Nothing for anything else.
 std::optional<std::uint64_t> parse_content_length(std::string_view value) noexcept;
 
+// How many of these have that name, in any case.
+std::size_t count_fields(const std::vector<Header>& headers, std::string_view name);
+
 // True if Content-Length comes more than once, in different words: nobody can tell where such a
 // response ends (RFC 9112 6.3). libcurl takes the last for right.
 bool lengths_differ(const std::vector<Header>& headers);

@@ -34,12 +34,6 @@ Error invalid(std::string detail) {
   return make_error(ErrorCode::invalid_argument, std::move(detail));
 }
 
-bool carries_authorization(const std::vector<Header>& headers) {
-  return std::any_of(headers.begin(), headers.end(), [](const Header& header) {
-    return http::iequals(header.name, "Authorization");
-  });
-}
-
 // Whoever is on the path of plain http can read a credential and use it.
 bool is_in_the_open(const TransportOptions& options, const http::Url& url) {
   if (url.scheme != "http" || !options.unix_socket_path.empty()) return false;
@@ -80,7 +74,7 @@ std::optional<Error> check_reconnection(const Reconnection& reconnection) {
 std::optional<Error> check_credentials(const std::vector<Header>& headers,
                                        const TransportOptions& options, const http::Url& url) {
   const bool has_own = !options.bearer_token.empty() || options.authorizer != nullptr;
-  const bool has_header = carries_authorization(headers);
+  const bool has_header = http::count_fields(headers, "Authorization") != 0;
   if (has_own && has_header)
     return invalid("headers: Authorization is set by bearer_token or authorizer");
   if ((has_own || has_header) && !options.allow_bearer_over_http && is_in_the_open(options, url)) {

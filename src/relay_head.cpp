@@ -36,12 +36,6 @@ bool forbids_transformation(const ResponseHead& head) {
   return false;
 }
 
-std::size_t count_fields(const ResponseHead& head, std::string_view name) {
-  return static_cast<std::size_t>(
-      std::count_if(head.headers.begin(), head.headers.end(),
-                    [name](const Header& header) { return http::iequals(header.name, name); }));
-}
-
 bool has_no_body(int status) noexcept { return status == 204 || status == 205 || status == 304; }
 
 int status_of(const Error& error, bool has_id) {
@@ -74,7 +68,7 @@ std::optional<Error> why_not_inspectable(const ResponseHead& head, const RelayOp
     return std::nullopt;
   }
   if (is_coded(head, "Content-Encoding", "identity")) return not_inspectable("Content-Encoding");
-  if (count_fields(head, "Content-Type") > 1) return not_inspectable(several_types);
+  if (http::count_fields(head.headers, "Content-Type") > 1) return not_inspectable(several_types);
   if (head.status == 206) return not_inspectable("HTTP 206, a part of a body");
   if (is_stream && head.kind != ResponseKind::stream) {
     return not_inspectable(fmt::format("an event stream under HTTP {}", head.status));
@@ -94,7 +88,7 @@ std::optional<Error> why_not_inspectable(const ResponseHead& head, const RelayOp
 std::optional<Error> why_type_in_doubt(const ResponseHead& head) {
   const std::string* type = head.find("Content-Type");
   if (type == nullptr) return not_inspectable("a body without a Content-Type");
-  if (count_fields(head, "Content-Type") > 1) return not_inspectable(several_types);
+  if (http::count_fields(head.headers, "Content-Type") > 1) return not_inspectable(several_types);
   if (!http::parse_media_type(*type)) {
     return not_inspectable("a Content-Type that is no media type");
   }
