@@ -49,10 +49,6 @@ void drop_hop_fields(std::vector<Header>& headers) {
   });
 }
 
-Error invalid(std::string detail) {
-  return make_error(ErrorCode::invalid_argument, std::move(detail));
-}
-
 }  // namespace
 
 std::string header_line(std::string_view name, std::string_view value) {
@@ -66,13 +62,14 @@ bool is_line_of(std::string_view name, std::string_view line) {
 }
 
 std::optional<Error> check_forwarded(const ForwardRequest& request) {
-  if (!http::is_token(request.method)) return invalid("method: not a token");
-  if (request.method == "CONNECT") return invalid("method: CONNECT asks for a tunnel");
-  if (request.method == "HEAD" && !request.body.empty()) return invalid("body: a HEAD has none");
+  if (!http::is_token(request.method)) return invalid_argument("method: not a token");
+  if (request.method == "CONNECT") return invalid_argument("method: CONNECT asks for a tunnel");
+  if (request.method == "HEAD" && !request.body.empty())
+    return invalid_argument("body: a HEAD has none");
   for (const Header& header : request.headers) {
-    if (!http::is_token(header.name)) return invalid("headers: a name is not a token");
+    if (!http::is_token(header.name)) return invalid_argument("headers: a name is not a token");
     if (!http::is_field_value(header.value)) {
-      return invalid(
+      return invalid_argument(
           fmt::format("headers: the value of {} has a forbidden character", header.name));
     }
   }

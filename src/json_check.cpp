@@ -249,19 +249,35 @@ void pad(std::string& text) {
   text.resize(size);
 }
 
-tl::unexpected<Error> fail(ErrorCode code, std::string detail) {
+// From here on: what is cold is compiled for size.
+
+[[gnu::cold]] tl::unexpected<Error> fail(ErrorCode code, std::string detail) {
   return tl::unexpected<Error>(make_error(code, std::move(detail)));
 }
 
-std::string over_depth(std::size_t max_depth) {
+[[gnu::cold]] std::string over_depth(std::size_t max_depth) {
   return "max_json_depth (" + std::to_string(max_depth) + ") exceeded";
 }
 
-tl::unexpected<Error> report(const Fault& fault, std::string_view text, std::size_t max_depth) {
+[[gnu::cold]] tl::unexpected<Error> report(const Fault& fault, std::string_view text,
+                                           std::size_t max_depth) {
   if (fault.code == ErrorCode::json_too_deep) return fail(*fault.code, over_depth(max_depth));
   std::string detail = "malformed JSON";
   if (fault.at != nullptr) detail += " at byte " + std::to_string(fault.at - text.data());
   return fail(*fault.code, detail + ": " + fault.reason);
+}
+
+// What check_object() makes of it.
+[[gnu::cold]] tl::unexpected<Error> report_object(const Error& error, std::size_t max_depth,
+                                                  std::size_t levels_around) {
+  if (error.code == ErrorCode::out_of_memory) return tl::unexpected<Error>(error);
+  if (error.code != ErrorCode::json_too_deep)
+    return fail(ErrorCode::invalid_argument, error.detail);
+  std::string around;
+  if (levels_around != 0) {
+    around = " with the " + std::to_string(levels_around) + " levels around it";
+  }
+  return fail(ErrorCode::invalid_argument, over_depth(max_depth) + around);
 }
 
 }  // namespace
@@ -299,15 +315,7 @@ Result<void> check_object(std::string_view text, std::size_t max_depth, Checker&
     copy.reserve(text.size() + padding);
     copy = text;
     const Result<Value> root = checker.check(copy, max_depth - std::min(max_depth, levels_around));
-    if (!root && root.error().code == ErrorCode::out_of_memory)
-      return tl::unexpected<Error>(root.error());
-    if (!root && root.error().code == ErrorCode::json_too_deep) {
-      const std::string around =
-          levels_around != 0 ? " with the " + std::to_string(levels_around) + " levels around it"
-                             : "";
-      return fail(ErrorCode::invalid_argument, over_depth(max_depth) + around);
-    }
-    if (!root) return fail(ErrorCode::invalid_argument, root.error().detail);
+    if (!root) return report_object(root.error(), max_depth, levels_around);
     // A byte order mark could not stand inside a message.
     if (trim(text).front() != '{') return fail(ErrorCode::invalid_argument, "not a JSON object");
     return {};

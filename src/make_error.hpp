@@ -21,6 +21,11 @@ inline Error make_error(ErrorCode code, std::string detail,
   return error;
 }
 
+// What the application has handed in is not right; says which of it.
+inline Error invalid_argument(std::string detail) {
+  return make_error(ErrorCode::invalid_argument, std::move(detail));
+}
+
 // A field of Timeouts has passed.
 inline Error make_timeout(ErrorCode code, std::string_view field, std::chrono::milliseconds limit,
                           Delivery delivery) {

@@ -30,10 +30,6 @@ bool is_reserved(std::string_view name) {
                      [name](const char* reserved) { return http::iequals(name, reserved); });
 }
 
-Error invalid(std::string detail) {
-  return make_error(ErrorCode::invalid_argument, std::move(detail));
-}
-
 // Whoever is on the path of plain http can read a credential and use it.
 bool is_in_the_open(const TransportOptions& options, const http::Url& url) {
   if (url.scheme != "http" || !options.unix_socket_path.empty()) return false;
@@ -45,7 +41,8 @@ bool is_in_the_open(const TransportOptions& options, const http::Url& url) {
 
 std::optional<Error> check_proxy(const TransportOptions& options) {
   if (options.proxy.empty()) return std::nullopt;
-  if (options.proxy_from_environment) return invalid("proxy: given beside proxy_from_environment");
+  if (options.proxy_from_environment)
+    return invalid_argument("proxy: given beside proxy_from_environment");
   const auto host = http::parse_proxy_host(options.proxy);
   return host ? std::nullopt : std::optional(host.error());
 }
@@ -54,10 +51,10 @@ std::optional<Error> check_session(const TransportOptions& options) {
   if (!options.session_id.empty() &&
       (!http::is_visible_ascii(options.session_id) ||
        options.session_id.size() > options.limits.max_event_id_size)) {
-    return invalid("session_id: not visible ASCII, or longer than max_event_id_size");
+    return invalid_argument("session_id: not visible ASCII, or longer than max_event_id_size");
   }
   if (!options.protocol_version.empty() && !http::is_visible_ascii(options.protocol_version)) {
-    return invalid("protocol_version: not visible ASCII");
+    return invalid_argument("protocol_version: not visible ASCII");
   }
   return std::nullopt;
 }
@@ -65,9 +62,10 @@ std::optional<Error> check_session(const TransportOptions& options) {
 std::optional<Error> check_reconnection(const Reconnection& reconnection) {
   if (reconnection.initial_delay.count() <= 0 ||
       reconnection.max_delay < reconnection.initial_delay) {
-    return invalid("reconnection: initial_delay must be positive and max_delay no less");
+    return invalid_argument("reconnection: initial_delay must be positive and max_delay no less");
   }
-  if (reconnection.max_attempts < 0) return invalid("reconnection: max_attempts is negative");
+  if (reconnection.max_attempts < 0)
+    return invalid_argument("reconnection: max_attempts is negative");
   return std::nullopt;
 }
 
@@ -76,9 +74,9 @@ std::optional<Error> check_credentials(const std::vector<Header>& headers,
   const bool has_own = !options.bearer_token.empty() || options.authorizer != nullptr;
   const bool has_header = http::count_fields(headers, "Authorization") != 0;
   if (has_own && has_header)
-    return invalid("headers: Authorization is set by bearer_token or authorizer");
+    return invalid_argument("headers: Authorization is set by bearer_token or authorizer");
   if ((has_own || has_header) && !options.allow_bearer_over_http && is_in_the_open(options, url)) {
-    return invalid(
+    return invalid_argument(
         "bearer_token, authorizer, Authorization: would cross the network over plain http "
         "(allow_bearer_over_http)");
   }
@@ -89,11 +87,11 @@ std::optional<Error> check_credentials(const std::vector<Header>& headers,
 
 std::optional<Error> check_headers(const std::vector<Header>& headers) {
   for (const Header& header : headers) {
-    if (!http::is_token(header.name)) return invalid("headers: a name is not a token");
+    if (!http::is_token(header.name)) return invalid_argument("headers: a name is not a token");
     if (is_reserved(header.name))
-      return invalid(fmt::format("headers: {} is set by the transport", header.name));
+      return invalid_argument(fmt::format("headers: {} is set by the transport", header.name));
     if (!http::is_field_value(header.value)) {
-      return invalid(
+      return invalid_argument(
           fmt::format("headers: the value of {} has a forbidden character", header.name));
     }
   }
@@ -103,7 +101,7 @@ std::optional<Error> check_headers(const std::vector<Header>& headers) {
 std::optional<Error> check_timeouts(const Timeouts& timeouts) {
   for (const auto& time : {timeouts.connect, timeouts.headers, timeouts.idle, timeouts.total,
                            timeouts.request, timeouts.diagnostic}) {
-    if (time && time->count() < 0) return invalid("timeouts: a time is negative");
+    if (time && time->count() < 0) return invalid_argument("timeouts: a time is negative");
   }
   return std::nullopt;
 }
@@ -120,16 +118,17 @@ std::optional<Error> check_options(const TransportOptions& options, const http::
   if (auto error = check_headers(options.headers)) return error;
   if (auto error = check_timeouts(options.timeouts)) return error;
   if (!options.bearer_token.empty() && !http::is_visible_ascii(options.bearer_token))
-    return invalid("bearer_token: not visible ASCII");
+    return invalid_argument("bearer_token: not visible ASCII");
   if (auto error = check_proxy(options)) return error;
   if (auto error = check_credentials(options.headers, options, url)) return error;
   if (auto error = check_session(options)) return error;
   if (auto error = check_reconnection(options.reconnection)) return error;
-  if (options.max_redirects < 0) return invalid("max_redirects: negative");
+  if (options.max_redirects < 0) return invalid_argument("max_redirects: negative");
   if (!http::is_field_value(options.user_agent))
-    return invalid("user_agent: has a forbidden character");
+    return invalid_argument("user_agent: has a forbidden character");
   if (options.unix_socket_path.size() > longest_socket_path)
-    return invalid(fmt::format("unix_socket_path: longer than {} bytes", longest_socket_path));
+    return invalid_argument(
+        fmt::format("unix_socket_path: longer than {} bytes", longest_socket_path));
   return std::nullopt;
 }
 

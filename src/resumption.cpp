@@ -10,10 +10,10 @@ namespace {
 constexpr std::chrono::milliseconds shortest_wait{20};
 
 // A century is as good as never; the clock, which counts nanoseconds, ends after less than three.
-constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24 * 365 * 100);
+constexpr std::chrono::milliseconds longest_delay = std::chrono::hours(24 * 365 * 100);
 
 std::chrono::milliseconds to_milliseconds(std::uint64_t value) {
-  constexpr auto most = static_cast<std::uint64_t>(longest_wait.count());
+  constexpr auto most = static_cast<std::uint64_t>(longest_delay.count());
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(value, most)));
 }
 

@@ -41,7 +41,7 @@ bool is_mirrored_type(std::string_view type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-tl::unexpected<Error> invalid(std::string detail) {
+tl::unexpected<Error> invalid_tool(std::string detail) {
   return tl::unexpected(make_error(ErrorCode::malformed_message, std::move(detail)));
 }
 
@@ -104,10 +104,10 @@ class SchemaWalk {
         if (fault.empty()) fault = take(next.schema, next.path);
         open.push_back(std::move(next));
       });
-      if (!fault.empty()) return invalid(std::move(fault));
+      if (!fault.empty()) return invalid_tool(std::move(fault));
     }
     if (count_annotations(schema) != found_.size()) {
-      return invalid("x-mcp-header stands where it is not reachable through properties alone");
+      return invalid_tool("x-mcp-header stands where it is not reachable through properties alone");
     }
     return std::move(found_);
   }
