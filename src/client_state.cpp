@@ -170,6 +170,12 @@ Client::State::Prepared Client::State::prepare(std::string_view method, std::str
   if (closed_) return {0, tl::unexpected(usage_error(ErrorCode::closed, "the client was closed"))};
   if (auto checked = check("meta", call.meta, 2); !checked)
     return {0, tl::unexpected(std::move(checked.error()))};
+  return prepare_checked(method, params, call, idempotent);
+}
+
+Client::State::Prepared Client::State::prepare_checked(std::string_view method,
+                                                       std::string_view params,
+                                                       const CallOptions& call, bool idempotent) {
   const std::int64_t token = next_id_++;
   const auto without_progress = call.timeouts.request.value_or(
       options.timeouts.request.value_or(std::chrono::milliseconds{0}));

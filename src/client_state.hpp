@@ -79,6 +79,8 @@ struct Client::State final : public SessionKeeper,
   };
   Prepared prepare(std::string_view method, std::string_view params, const CallOptions& call,
                    bool idempotent);
+  Prepared prepare_checked(std::string_view method, std::string_view params,
+                           const CallOptions& call, bool idempotent);
   // A request; in the modern era with the client's metadata, and its mirror in header lines.
   NextRequest make_request(std::int64_t id, std::string_view method, std::string_view params);
   std::shared_ptr<Continuation> make_continuation(std::string_view method, std::string params,

@@ -20,6 +20,9 @@ constexpr long kept_connections = 256;
 // default is 100.
 constexpr long streams_of_connection = 1000;
 
+// Of libcurl's timer: no need to look at the clock, which a small call would do a dozen times.
+constexpr TimePoint at_once{};
+
 void initialise_libcurl() {
   // Thread-safe since 7.84; never undone, because the host may use libcurl too.
   static const CURLcode once = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -293,7 +296,9 @@ void LoopCore::step(std::optional<std::chrono::nanoseconds> max_wait,
 
 void LoopCore::release_retired() {
   // Not while iterating: what goes may bring more to its end.
-  for (auto gone = std::exchange(retired_, {}); !gone.empty(); gone = std::exchange(retired_, {})) {
+  while (!retired_.empty()) {
+    going_.swap(retired_);
+    going_.clear();
   }
 }
 
@@ -303,13 +308,15 @@ bool LoopCore::is_due(const std::function<bool()>& until) const {
 }
 
 void LoopCore::run_tasks() {
-  std::unique_lock lock(mutex_);
-  std::vector<Task> tasks = std::exchange(tasks_, {});
-  lock.unlock();
-  for (Task& task : tasks) {
+  {
+    const std::lock_guard lock(mutex_);
+    due_tasks_.swap(tasks_);
+  }
+  for (Task& task : due_tasks_) {
     task();
     task = nullptr;
   }
+  due_tasks_.clear();
 }
 
 // In driven time; nothing if no exchange is draining.
@@ -324,8 +331,10 @@ std::optional<TimePoint> LoopCore::settles_at() const {
 void LoopCore::start_pending() {
   if (pending_starts_.empty()) return;
   collect_completed();
-  if (settles_at() > driven_now()) return;
-  for (Task& start : std::exchange(pending_starts_, {})) start();
+  if (const auto settled = settles_at(); settled && *settled > driven_now()) return;
+  due_starts_.swap(pending_starts_);
+  for (Task& start : due_starts_) start();
+  due_starts_.clear();
   run_curl_timer();
   collect_completed();  // a server on this host may have answered by now
 }
@@ -337,6 +346,7 @@ std::optional<std::chrono::nanoseconds> LoopCore::time_to_wait(
     const auto left = std::max(std::chrono::nanoseconds{0}, std::chrono::nanoseconds{at - now});
     if (!wait || left < *wait) wait = left;
   };
+  if (wait && wait->count() == 0) return wait;
   const TimePoint now = std::chrono::steady_clock::now();
   const TimePoint driven = now - undriven_;
   if (curl_timer_) at_most(*curl_timer_, now);
@@ -356,11 +366,12 @@ bool LoopCore::read_sockets(std::optional<std::chrono::nanoseconds> timeout) {
     int running = 0;
     curl_multi_socket_action(multi_, socket.fd, mask, &running);
   }
-  return ready.size() + 1 < Poller::batch_size;
+  return !poller_.has_more();
 }
 
 void LoopCore::run_curl_timer() {
-  if (!curl_timer_ || *curl_timer_ > std::chrono::steady_clock::now()) return;
+  if (!curl_timer_) return;
+  if (*curl_timer_ != at_once && *curl_timer_ > std::chrono::steady_clock::now()) return;
   curl_timer_.reset();
   int running = 0;
   curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -380,8 +391,9 @@ void LoopCore::collect_completed() {
 }
 
 void LoopCore::expire_deadlines() {
-  driven_deadlines_.expire(driven_now());
-  wall_deadlines_.expire(std::chrono::steady_clock::now());
+  const TimePoint now = std::chrono::steady_clock::now();
+  driven_deadlines_.expire(now - undriven_);
+  wall_deadlines_.expire(now);
 }
 
 int LoopCore::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* self,
@@ -397,6 +409,8 @@ int LoopCore::on_timer(CURLM* /*multi*/, long timeout_ms, void* self) {
   auto* loop = static_cast<LoopCore*>(self);
   if (timeout_ms < 0) {
     loop->curl_timer_.reset();
+  } else if (timeout_ms == 0) {
+    loop->curl_timer_ = at_once;
   } else {
     loop->curl_timer_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   }

@@ -99,6 +99,9 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   // on_complete is called once, from a later point of the loop, unless it is removed before.
   CURLMcode add(CURL* easy);
   void remove(CURL* easy);
+  // A socket of one of these handles: told for each (Poller::opened). Throws std::bad_alloc.
+  void socket_opened(curl_socket_t socket) { poller_.opened(socket); }
+  void socket_closing(curl_socket_t socket) noexcept { poller_.closing(socket); }
   // Starts work that may open a connection: as soon as no exchange that has just been answered is
   // still giving its connection back (see note_draining).
   void start_when_settled(Task start);
@@ -171,6 +174,10 @@ class LoopCore : public std::enable_shared_from_this<LoopCore> {
   std::vector<Task> pending_starts_;
   std::vector<Draining> draining_;
   std::vector<std::shared_ptr<void>> retired_;
+  // What of these is being seen to; kept empty, for their memory.
+  std::vector<Task> due_tasks_;
+  std::vector<Task> due_starts_;
+  std::vector<std::shared_ptr<void>> going_;
   std::chrono::steady_clock::duration undriven_{0};
   TimePoint stopped_at_ = std::chrono::steady_clock::now();
 

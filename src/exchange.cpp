@@ -86,7 +86,7 @@ void Exchange::stop() {
 }
 
 void Exchange::send() {
-  std::vector<std::string> header_lines = Session::header_lines(request_.session);
+  std::vector<std::string> header_lines;
   if (request_.body != nullptr) {
     header_lines.insert(header_lines.end(), request_.message_header_lines.begin(),
                         request_.message_header_lines.end());
@@ -95,11 +95,16 @@ void Exchange::send() {
     header_lines.push_back("Last-Event-ID: " + request_.context.last_event_id);
   }
   if (!credential_.header.empty()) header_lines.push_back("Authorization: " + credential_.header);
-  TransferRequest request{request_.method,       http::to_string(request_.url),
-                          request_.header_lines, std::move(header_lines),
-                          request_.body,         request_.context,
-                          request_.times,        request_.max_connection_idle,
-                          request_.http2,        request_.options};
+  TransferRequest request{request_.method,
+                          request_.target,
+                          {request_.header_lines, request_.session.header_lines},
+                          std::move(header_lines),
+                          request_.body,
+                          request_.context,
+                          request_.times,
+                          request_.max_connection_idle,
+                          request_.http2,
+                          request_.options};
   transfer_ = std::make_shared<Transfer>(loop(), std::move(request), *this);
   // What waits in the loop must not keep it alive: nobody may be left to drive it.
   loop().start_when_settled([weak = weak_from_this(), transfer = transfer_] {
@@ -292,8 +297,9 @@ void Exchange::follow_redirect(ReadOutcome outcome) {
   const TransportOptions& options = *request_.options;
   Error& refused = outcome.error;
   const bool keeps_method = refused.http_status == 307 || refused.http_status == 308;
-  const auto target = http::resolve_location(request_.url, refused.location);
-  const auto url = target ? http::parse_url(*target) : tl::unexpected(Error{});
+  const http::Url& from = request_.target->url();
+  const auto location = http::resolve_location(from, refused.location);
+  const auto url = location ? http::parse_url(*location) : tl::unexpected(Error{});
   if (options.redirects == Redirects::none) {
     refused.detail = "redirects are switched off";
   } else if (!keeps_method) {
@@ -301,13 +307,13 @@ void Exchange::follow_redirect(ReadOutcome outcome) {
                                  refused.http_status);
   } else if (refused.location.empty()) {
     refused.detail = "the redirect has no Location";
-  } else if (!url || http::origin(*url) != http::origin(request_.url)) {
+  } else if (!url || http::origin(*url) != http::origin(from)) {
     refused.detail = "the redirect leaves the origin";
   } else if (redirects_ == options.max_redirects) {
     refused.detail = fmt::format("max_redirects ({}) exceeded", options.max_redirects);
   } else {
     ++redirects_;
-    request_.url = *url;
+    request_.target = std::make_shared<const http::Target>(*url);
     return send();
   }
   fail(std::move(refused));

@@ -37,7 +37,7 @@ enum class Reopening {
 
 struct ExchangeRequest {
   std::string method;
-  http::Url url;
+  std::shared_ptr<const http::Target> target;
   // But for those of session, credentials and resumption, which may change.
   HeaderLines header_lines;
   std::vector<std::string> message_header_lines;  // that mirror the message

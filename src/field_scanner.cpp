@@ -1,24 +1,8 @@
 #include "field_scanner.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace mcphttp::http {
-namespace {
-
-constexpr auto token_chars = [] {
-  std::array<bool, 256> table{};
-  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
-    table[static_cast<unsigned char>(c)] = true;
-  }
-  return table;
-}();
-
-}  // namespace
-
-bool is_token_char(char c) noexcept { return token_chars[static_cast<unsigned char>(c)]; }
-
 std::string_view trim_ows(std::string_view text) noexcept {
   while (!text.empty() && is_ows(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_ows(text.back())) text.remove_suffix(1);
@@ -35,11 +19,8 @@ bool FieldScanner::consume(char c) noexcept {
   return true;
 }
 
-std::string_view FieldScanner::take_while(bool (*accept)(char)) noexcept {
-  const auto* const end = std::find_if_not(rest_.begin(), rest_.end(), accept);
-  const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
-  rest_.remove_prefix(taken.size());
-  return taken;
+std::string_view FieldScanner::token() noexcept {
+  return take_while([](char c) { return is_token_char(c); });
 }
 
 std::optional<std::string> FieldScanner::quoted_string() {

@@ -2,14 +2,24 @@
 // scanned text.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace mcphttp::http {
 
+inline constexpr auto token_chars = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+    table[static_cast<unsigned char>(c)] = true;
+  }
+  return table;
+}();
+
 // tchar of RFC 9110 5.6.2.
-bool is_token_char(char c) noexcept;
+constexpr bool is_token_char(char c) noexcept { return token_chars[static_cast<unsigned char>(c)]; }
 
 // True for SP and HTAB, the only optional whitespace (RFC 9110 5.6.3).
 constexpr bool is_ows(char c) noexcept { return c == ' ' || c == '\t'; }
@@ -32,8 +42,15 @@ class FieldScanner {
   // Consumes `c` if it is next.
   bool consume(char c) noexcept;
   // Consumes the longest run of characters that `accept` takes; empty if the next one is refused.
-  std::string_view take_while(bool (*accept)(char)) noexcept;
-  std::string_view token() noexcept { return take_while(is_token_char); }
+  template <class Accept>
+  std::string_view take_while(Accept accept) noexcept {
+    std::size_t size = 0;
+    while (size < rest_.size() && accept(rest_[size])) ++size;
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  std::string_view token() noexcept;
   // Consumes a quoted-string and returns it without quotes and escapes (RFC 9110 5.6.4). Nothing is
   // consumed, and nothing returned, if none begins here or it is not closed.
   std::optional<std::string> quoted_string();

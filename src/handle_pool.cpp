@@ -10,6 +10,14 @@ EasyHandle::EasyHandle(const std::shared_ptr<const TransportOptions>& of)
 
 EasyHandle::~EasyHandle() { curl_easy_cleanup(curl); }
 
+void EasyHandle::aim_at(const std::shared_ptr<const http::Target>& target) {
+  if (target == target_) return;
+  target_ = target;
+  curl_easy_setopt(curl, CURLOPT_CURLU, target_->parsed());
+  // The same once more: libcurl 7.88 keeps the text of the first URL that a handle was given.
+  curl_easy_setopt(curl, CURLOPT_URL, target_->text().c_str());
+}
+
 std::unique_ptr<EasyHandle> HandlePool::take(
     const std::shared_ptr<const TransportOptions>& options) {
   // The latest first: it is still in the processor's cache.

@@ -11,7 +11,11 @@
 
 #include <mcphttp/options.hpp>
 
+#include "url.hpp"
+
 namespace mcphttp {
+
+class Transfer;
 
 // An easy handle, and what libcurl keeps a pointer to as long as it lives.
 struct EasyHandle {
@@ -24,6 +28,13 @@ struct EasyHandle {
   // Whose connection options it was set up with. Not owned: they hold objects of the application.
   const std::weak_ptr<const TransportOptions> options;
   std::array<char, CURL_ERROR_SIZE> error_text{};
+  Transfer* transfer = nullptr;  // whom its callbacks are for
+
+  // Sends the next request there; costs nothing if the one before went there too.
+  void aim_at(const std::shared_ptr<const http::Target>& target);
+
+ private:
+  std::shared_ptr<const http::Target> target_;
 };
 
 class HandlePool {

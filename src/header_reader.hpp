@@ -1,10 +1,13 @@
 // HeaderReader: the header lines of one response in; its final head out. No I/O.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <mcphttp/response.hpp>
 
@@ -37,11 +40,26 @@ class HeaderReader {
   // The block under way, and once complete the final one: nothing of 1xx blocks is in it (RFC 9110
   // 15.2).
   const ResponseHead& head() const noexcept { return head_; }
+  // The final head, to be handed out; of its fields only those that errors quote stay here.
+  ResponseHead take_head() {
+    ResponseHead quoted;
+    quoted.status = head_.status;
+    std::copy_if(head_.headers.begin(), head_.headers.end(), std::back_inserter(quoted.headers),
+                 [](const Header& header) { return is_quoted(header.name); });
+    return std::exchange(head_, std::move(quoted));
+  }
   // What has counted so far.
   std::size_t size() const noexcept { return size_; }
 
  private:
   static constexpr std::size_t line_overhead = 32;
+  static constexpr std::size_t usual_fields = 8;
+
+  // In Error.
+  static bool is_quoted(std::string_view name) {
+    return http::iequals(name, "Content-Type") || http::iequals(name, "Location") ||
+           http::iequals(name, "Retry-After") || http::iequals(name, "WWW-Authenticate");
+  }
 
   Progress read_block_line(std::string_view line) {
     if (http::is_folded_line(line)) {
@@ -50,7 +68,8 @@ class HeaderReader {
     }
     finish_field();
     if (const auto status = http::parse_status_line(line)) {
-      head_ = {};
+      head_.headers.clear();
+      head_.headers.reserve(usual_fields);
       head_.status = *status;
     } else if (line != "\r\n" && line != "\n") {
       field_line_ = line;

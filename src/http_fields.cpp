@@ -12,7 +12,14 @@ constexpr std::uint64_t max_keep_alive_seconds = std::uint64_t{24} * 60 * 60;
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+// Anywhere in a received field (RFC 9110 5.5).
+constexpr auto is_forbidden = [](char c) noexcept { return c == '\r' || c == '\n' || c == '\0'; };
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+std::string_view take_digits(FieldScanner& scanner) noexcept {
+  return scanner.take_while([](char c) { return is_digit(c); });
+}
 
 bool is_visible(char c) noexcept { return c >= 0x21 && c <= 0x7E; }
 
@@ -41,9 +48,8 @@ std::optional<HeaderField> parse_header_line(std::string_view line) noexcept {
   line = without_line_end(line);
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return std::nullopt;
-  constexpr std::string_view forbidden("\r\n\0", 3);
   const std::string_view value = line.substr(colon + 1);
-  if (value.find_first_of(forbidden) != std::string_view::npos) return std::nullopt;
+  if (std::any_of(value.begin(), value.end(), is_forbidden)) return std::nullopt;
   return HeaderField{line.substr(0, colon), trim_ows(value)};
 }
 
@@ -55,19 +61,20 @@ std::optional<int> parse_status_line(std::string_view line) noexcept {
   constexpr std::string_view name = "HTTP/";
   if (line.substr(0, name.size()) != name) return std::nullopt;
   FieldScanner scanner(without_line_end(line.substr(name.size())));
-  if (scanner.take_while(is_digit).empty()) return std::nullopt;
-  if (scanner.consume('.') && scanner.take_while(is_digit).empty()) return std::nullopt;
+  if (take_digits(scanner).empty()) return std::nullopt;
+  if (scanner.consume('.') && take_digits(scanner).empty()) return std::nullopt;
   if (!scanner.consume(' ')) return std::nullopt;
   scanner.skip_ows();
-  const std::string_view digits = scanner.take_while(is_digit);
+  const std::string_view digits = take_digits(scanner);
   const bool ends = scanner.at_end() || scanner.sees(' ');
   if (digits.size() != 3 || digits.front() == '0' || !ends) return std::nullopt;
   return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
 }
 
 bool iequals(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+  if (a.size() != b.size()) return false;
+  return a == b || std::equal(a.begin(), a.end(), b.begin(),
+                              [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string to_lower(std::string_view text) {
@@ -122,7 +129,8 @@ std::optional<std::chrono::seconds> parse_keep_alive_timeout(std::string_view va
 }
 
 bool is_token(std::string_view name) noexcept {
-  return !name.empty() && std::all_of(name.begin(), name.end(), is_token_char);
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_token_char(c); });
 }
 
 bool is_field_value(std::string_view value) noexcept {

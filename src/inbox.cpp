@@ -140,10 +140,10 @@ bool Inbox::is_held() const { return held_ >= max_held && !ended_; }
 
 bool Inbox::is_ready() const { return !queue_.empty() && !is_held(); }
 
-Inbox::Item Inbox::pop() {
-  Item item = std::move(queue_.front());
+void Inbox::pop(std::optional<Item>& item) {
+  item.emplace(std::move(queue_.front()));
   queue_.pop_front();
-  queued_size_ -= cost_of(item);
+  queued_size_ -= cost_of(*item);
   // At half, so that a reader at the bound does not stop and start the socket for each event.
   if (upstream_paused_ && queued_size_ <= options_->limits.max_queued_size / 2) {
     upstream_paused_ = false;
@@ -151,7 +151,6 @@ Inbox::Item Inbox::pop() {
       if (const auto upstream = weak.lock()) upstream->resume();
     });
   }
-  return item;
 }
 
 void Inbox::notify() {
@@ -182,30 +181,32 @@ void Inbox::release() {
 // --- Pulled --------------------------------------------------------------------------------------
 
 std::optional<Inbox::Item> Inbox::take(std::optional<TimePoint> until) {
-  while (auto item = wait_for_item(until)) {
+  std::optional<Item> item;
+  while (wait_for_item(item, until)) {
     const auto* warning = std::get_if<Warning>(&*item);
-    if (warning == nullptr) return item;
+    if (warning == nullptr) break;
     if (!report(*warning)) cancel_for_exception();
   }
-  return std::nullopt;
+  return item;
 }
 
-std::optional<Inbox::Item> Inbox::wait_for_item(std::optional<TimePoint> until) {
+bool Inbox::wait_for_item(std::optional<Item>& item, std::optional<TimePoint> until) {
+  item.reset();
   const Worker::Pause pause;
   std::unique_lock lock(loop().mutex());
-  if (end_delivered_) return std::nullopt;
+  if (end_delivered_) return false;
   if (!is_ready()) {
     Waiter waiter;
     waiter_ = &waiter;
     loop().wait(lock, waiter, until);
     waiter_ = nullptr;
-    if (!waiter.ready) return std::nullopt;
+    if (!waiter.ready) return false;
   }
-  std::optional<Item> item = pop();
+  pop(item);
   end_delivered_ = std::holds_alternative<ExchangeEnd>(*item);
   lock.unlock();
   if (end_delivered_) on_stop_.reset();
-  return item;
+  return true;
 }
 
 void Inbox::cancel() {
@@ -273,12 +274,13 @@ void Inbox::deliver() {
     delivering_ = true;
     deliverer_ = std::this_thread::get_id();
     while (!closed_ && !consumer_paused_ && is_ready()) {
-      Item item = pop();
-      const bool last = std::holds_alternative<ExchangeEnd>(item);
+      std::optional<Item> item;
+      pop(item);
+      const bool last = std::holds_alternative<ExchangeEnd>(*item);
       end_delivered_ = end_delivered_ || last;
       resumed_early_ = false;
       lock.unlock();
-      const std::optional<Flow> flow = hand_out(item);
+      const std::optional<Flow> flow = hand_out(*item);
       if (last) on_stop_.reset();
       lock.lock();
       if (!last) obey(flow);

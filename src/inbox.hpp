@@ -110,10 +110,10 @@ class Inbox final : public std::enable_shared_from_this<Inbox> {
   bool is_ready() const;
   void push(Item&& item);
   void replace_end(ExchangeEnd end);
-  Item pop();
+  void pop(std::optional<Item>& item);  // there is one
   void notify();
   void schedule_delivery();
-  std::optional<Item> wait_for_item(std::optional<TimePoint> until);
+  bool wait_for_item(std::optional<Item>& item, std::optional<TimePoint> until);
   void deliver_as_wished();
   void deliver();
   std::optional<Flow> hand_out(Item& item);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <charconv>
 #include <system_error>
 
@@ -217,9 +218,12 @@ std::string RawString::unescaped() const {
 }
 
 bool RawString::equals(std::string_view text) const noexcept {
-  // An escape is longer than what it stands for.
+  // An escape is longer than what it stands for. Names are compared with one after the other, and
+  // most differ in size or in their first character.
   if (raw_.size() < text.size()) return false;
-  if (!has_escapes()) return raw_ == text;
+  if (raw_.size() == text.size()) return raw_ == text && !has_escapes();
+  if (!text.empty() && raw_[0] != text[0] && raw_[0] != '\\') return false;
+  if (!has_escapes()) return false;
   const auto take_equal = [&text](std::string_view piece) {
     if (text.substr(0, piece.size()) != piece) return false;
     text.remove_prefix(piece.size());
@@ -314,6 +318,19 @@ bool Cursor::next() noexcept {
   value_.raw_ = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return true;
+}
+
+void find_members(Value object, const std::string_view* names, Value* found,
+                  std::size_t count) noexcept {
+  std::bitset<most_members> known;
+  object.for_each_member([&](RawString name, Value value) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (known[i] || name != names[i]) continue;
+      known.set(i);
+      found[i] = value;
+      return;
+    }
+  });
 }
 
 void append_quoted(std::string& out, std::string_view text) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -87,7 +86,7 @@ class Value {
 
  private:
   friend class Cursor;
-  std::string_view raw_ = "null";
+  std::string_view raw_{"null", 4};
 };
 
 // Steps through the members of an object or the elements of an array; name() is empty for elements.
@@ -114,21 +113,19 @@ void Value::for_each_member(Visit visit) const {
   for (Cursor members(*this); members.next();) visit(members.name(), members.value());
 }
 
-// What find() gives for each of `names`, in one pass over the members; null for those that are
-// absent.
+// What find() gives for each of `count` names, in one pass over the members; what is absent leaves
+// its place in `found` as it is.
+inline constexpr std::size_t most_members = 16;
+void find_members(Value object, const std::string_view* names, Value* found,
+                  std::size_t count) noexcept;
+
+// The same; null for those that are absent.
 template <std::size_t Count>
 std::array<Value, Count> find_members(Value object,
-                                      const std::array<std::string_view, Count>& names) {
+                                      const std::array<std::string_view, Count>& names) noexcept {
+  static_assert(Count <= most_members);
   std::array<Value, Count> found;
-  std::bitset<Count> known;
-  object.for_each_member([&](RawString name, Value value) {
-    for (std::size_t i = 0; i < Count; ++i) {
-      if (known[i] || name != names[i]) continue;
-      known.set(i);
-      found[i] = value;
-      return;
-    }
-  });
+  find_members(object, names.data(), found.data(), Count);
   return found;
 }
 

@@ -287,6 +287,7 @@ IdMatch match_ids(std::string_view expected_raw, std::string_view received_raw) 
     return id.type() == Type::string || id.type() == Type::number;
   };
   if (!is_id(expected) || !is_id(received)) return IdMatch::different;
+  if (expected.raw() == received.raw()) return IdMatch::same;
   const bool expected_string = expected.type() == Type::string;
   const bool received_string = received.type() == Type::string;
   const std::string characters =

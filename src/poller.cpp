@@ -53,20 +53,54 @@ Poller::Poller() : epoll_(make_epoll()), wake_(make_event()) {
 }
 
 void Poller::watch(int fd, bool readable, bool writable) noexcept {
-  if (!readable && !writable) {
-    forget(fd);
-    return;
-  }
+  const auto events =
+      static_cast<std::uint8_t>((readable ? EPOLLIN : 0U) | (writable ? EPOLLOUT : 0U));
+  Socket* const socket = find(fd);
+  if (socket == nullptr) return enter(fd, events);
+  socket->wanted = events;
+  if (events == 0 || events == socket->registered) return;
+  enter(fd, events);
+  socket->registered = events;
+}
+
+void Poller::opened(int fd) {
+  const auto index = static_cast<std::size_t>(fd);
+  if (index >= sockets_.size()) sockets_.resize(index + 1);
+  sockets_[index] = {.is_open = true};
+}
+
+void Poller::closing(int fd) noexcept {
+  Socket* const socket = find(fd);
+  if (socket == nullptr) return;
+  if (socket->registered != 0) enter(fd, 0);
+  *socket = {};
+}
+
+Poller::Socket* Poller::find(int fd) noexcept {
+  const auto index = static_cast<std::size_t>(fd);
+  return index < sockets_.size() && sockets_[index].is_open ? &sockets_[index] : nullptr;
+}
+
+// What the kernel waits for from now on.
+void Poller::enter(int fd, std::uint8_t events) noexcept {
   epoll_event event{};
-  event.events =
-      (readable ? std::uint32_t{EPOLLIN} : 0U) | (writable ? std::uint32_t{EPOLLOUT} : 0U);
+  event.events = events;
   event.data.fd = fd;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT) {
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  if (events == 0) {
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  } else if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0 && errno == EEXIST) {
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
   }
 }
 
-void Poller::forget(int fd) noexcept { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+// If not, it was left with the kernel for too long.
+bool Poller::is_wanted(int fd) noexcept {
+  Socket* const socket = find(fd);
+  if (socket == nullptr || socket->wanted != 0) return true;
+  if (socket->registered != 0) enter(fd, 0);
+  socket->registered = 0;
+  return false;
+}
 
 void Poller::wake() noexcept { raise_event(wake_.get()); }
 
@@ -74,6 +108,7 @@ std::span<const Poller::Ready> Poller::wait(
     std::optional<std::chrono::nanoseconds> timeout) noexcept {
   const int count = ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(batch_size),
                                  to_milliseconds(timeout));
+  has_more_ = count == static_cast<int>(batch_size);
   std::size_t listed = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(count, 0)); ++i) {
     const epoll_event& event = events_[i];
@@ -81,6 +116,7 @@ std::span<const Poller::Ready> Poller::wait(
       clear_event(wake_.get());
       continue;
     }
+    if (!is_wanted(event.data.fd)) continue;
     ready_[listed++] = {event.data.fd, (event.events & EPOLLIN) != 0,
                         (event.events & EPOLLOUT) != 0,
                         (event.events & (EPOLLERR | EPOLLHUP)) != 0};

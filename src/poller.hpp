@@ -4,8 +4,11 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <sys/epoll.h>
 
@@ -34,9 +37,6 @@ class Poller {
     bool writable;
     bool failed;
   };
-  // As many as one wait() reports; a full batch means that there may be more.
-  static constexpr std::size_t batch_size = 128;
-
   // Throws std::system_error if the process has no descriptors left.
   Poller();
   ~Poller() = default;
@@ -46,9 +46,13 @@ class Poller {
   // Readable when wait() would report something.
   int fd() const noexcept { return epoll_.get(); }
 
-  // Starts or changes what is waited for. Both false: the same as forget().
+  // Starts or changes what is waited for; both false: nothing.
   void watch(int fd, bool readable, bool writable) noexcept;
-  void forget(int fd) noexcept;
+  // A socket that closing() is said of before its number can be another's. What is no longer waited
+  // for then stays with the kernel until it has something to report: a kept connection is mostly
+  // wanted again before that, and each change is a system call. Throws std::bad_alloc.
+  void opened(int fd);
+  void closing(int fd) noexcept;
 
   // Ends a wait in progress, or the next one. Any thread.
   void wake() noexcept;
@@ -56,12 +60,30 @@ class Poller {
   // Waits at most `timeout` (nothing: for ever) and returns what is ready; valid until the next
   // wait. Wake-ups are not listed.
   std::span<const Ready> wait(std::optional<std::chrono::nanoseconds> timeout) noexcept;
+  // There may be more than the latest wait has listed.
+  bool has_more() const noexcept { return has_more_; }
 
  private:
+  // Of an open socket, as sets of epoll events.
+  struct Socket {
+    bool is_open = false;
+    std::uint8_t wanted = 0;
+    std::uint8_t registered = 0;
+  };
+
+  Socket* find(int fd) noexcept;
+  void enter(int fd, std::uint8_t events) noexcept;
+  bool is_wanted(int fd) noexcept;
+
+  // As many as one wait() reports.
+  static constexpr std::size_t batch_size = 128;
+
   Descriptor epoll_;
   Descriptor wake_;
   std::array<epoll_event, batch_size> events_;
   std::array<Ready, batch_size> ready_;
+  bool has_more_ = false;
+  std::vector<Socket> sockets_;  // by descriptor
 };
 
 // What a host waits on that has a poller of its own: readable while the loop's poller has something

@@ -186,11 +186,10 @@ void ResponseReader::judge_success() {
   }
 }
 
-// A copy: errors still to come quote from the head.
 void ResponseReader::hand_out_head(ResponseKind kind) {
-  ResponseHead copy = head();
-  copy.kind = kind;
-  sink_.on_head(std::move(copy));
+  ResponseHead head = header_.take_head();
+  head.kind = kind;
+  sink_.on_head(std::move(head));
 }
 
 Error ResponseReader::refusal_by_status() const {

@@ -109,6 +109,8 @@ class ResponseReader {
     return phase_ == Phase::diagnostic || (phase_ == Phase::json && is_error_body_);
   }
   const std::optional<ReadOutcome>& outcome() const noexcept { return outcome_; }
+  // The same, to be passed on: what it says of the error is no longer here afterwards.
+  ReadOutcome take_outcome() { return std::move(*outcome_); }
   int status() const noexcept { return head().status; }
 
   // One line of any header block or trailer, with its line end, as it arrives.

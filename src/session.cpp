@@ -15,6 +15,17 @@ namespace {
 // Of a revision's name, which is a date.
 constexpr std::size_t max_version_size = 64;
 
+Session::Snapshot with_header_lines(Session::Snapshot session) {
+  std::vector<std::string> lines;
+  if (!session.id.empty()) lines.push_back("MCP-Session-Id: " + session.id);
+  const protocol::Revision* revision = protocol::find(session.version);
+  if (revision != nullptr && revision->has_version_header) {
+    lines.push_back("MCP-Protocol-Version: " + session.version);
+  }
+  session.header_lines = std::make_shared<const std::vector<std::string>>(std::move(lines));
+  return session;
+}
+
 }  // namespace
 
 Session::Snapshot Session::snapshot() const {
@@ -23,6 +34,7 @@ Session::Snapshot Session::snapshot() const {
 }
 
 void Session::set(Snapshot session) {
+  session = with_header_lines(std::move(session));
   const std::lock_guard lock(mutex_);
   current_ = std::move(session);
 }
@@ -51,24 +63,13 @@ std::optional<Error> Session::adopt(const ResponseHead& head, const Message& ans
       text && http::is_visible_ascii(*text) && text->size() <= max_version_size) {
     agreed.version = *text;
   }
-  const std::lock_guard lock(mutex_);
-  current_ = std::move(agreed);
+  set(std::move(agreed));
   return std::nullopt;
 }
 
 void Session::drop(const std::string& id) {
   const std::lock_guard lock(mutex_);
-  if (current_.id == id) current_.id.clear();
-}
-
-std::vector<std::string> Session::header_lines(const Snapshot& session) {
-  std::vector<std::string> lines;
-  if (!session.id.empty()) lines.push_back("MCP-Session-Id: " + session.id);
-  const protocol::Revision* revision = protocol::find(session.version);
-  if (revision != nullptr && revision->has_version_header) {
-    lines.push_back("MCP-Protocol-Version: " + session.version);
-  }
-  return lines;
+  if (current_.id == id) current_ = with_header_lines({{}, current_.version});
 }
 
 }  // namespace mcphttp

@@ -2,6 +2,7 @@
 // 2025-11-25, Session Management and Protocol Version Header). Thread-safe.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ class Session {
   struct Snapshot {
     std::string id;       // empty: none
     std::string version;  // empty: not agreed yet
+    // What a request in this session carries; null: nothing. Made here from the other two.
+    std::shared_ptr<const std::vector<std::string>> header_lines = {};
   };
   Snapshot snapshot() const;
   void set(Snapshot session);
@@ -28,9 +31,6 @@ class Session {
   std::optional<Error> adopt(const ResponseHead& head, const Message& answer, std::size_t max_size);
   // The server no longer knows `id`; no effect if another one is in use by now.
   void drop(const std::string& id);
-
-  // The header lines that a request in this session carries.
-  static std::vector<std::string> header_lines(const Snapshot& session);
 
  private:
   mutable std::mutex mutex_;

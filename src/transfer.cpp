@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -100,8 +101,8 @@ void Transfer::start() {
 
 // --- What libcurl calls. No exception may pass through it. ---------------------------------------
 
-int Transfer::on_request_ready(void* self, char*, char*, int, int) {
-  auto* transfer = static_cast<Transfer*>(self);
+int Transfer::on_request_ready(void* handle, char*, char*, int, int) {
+  auto* transfer = static_cast<EasyHandle*>(handle)->transfer;
   // A kept connection that dies unanswered makes libcurl send again on a new one. A tool must never
   // run twice.
   if (std::exchange(transfer->sent_once_, true)) return CURL_PREREQFUNC_ABORT;
@@ -111,22 +112,35 @@ int Transfer::on_request_ready(void* self, char*, char*, int, int) {
   return CURL_PREREQFUNC_OK;
 }
 
-curl_socket_t Transfer::on_open_socket(void* /*self*/, curlsocktype /*purpose*/,
+curl_socket_t Transfer::on_open_socket(void* loop, curlsocktype /*purpose*/,
                                        curl_sockaddr* address) {
   // Hosts that also start other servers must not hand our connections down to them.
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (socket < 0) return CURL_SOCKET_BAD;
+  try {
+    static_cast<LoopCore*>(loop)->socket_opened(socket);
+  } catch (const std::bad_alloc&) {
+    ::close(socket);
+    return CURL_SOCKET_BAD;
+  }
+  return socket;
 }
 
-std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) try {
-  return static_cast<Transfer*>(self)->take_header({data, size * count});
-} catch (const std::bad_alloc&) {
-  return static_cast<Transfer*>(self)->fail_without_memory();
+int Transfer::on_close_socket(void* loop, curl_socket_t socket) {
+  static_cast<LoopCore*>(loop)->socket_closing(socket);
+  return ::close(socket);
 }
 
-std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, void* self) try {
-  return static_cast<Transfer*>(self)->take_body({data, size * count});
+std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* handle) try {
+  return static_cast<EasyHandle*>(handle)->transfer->take_header({data, size * count});
 } catch (const std::bad_alloc&) {
-  return static_cast<Transfer*>(self)->fail_without_memory();
+  return static_cast<EasyHandle*>(handle)->transfer->fail_without_memory();
+}
+
+std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, void* handle) try {
+  return static_cast<EasyHandle*>(handle)->transfer->take_body({data, size * count});
+} catch (const std::bad_alloc&) {
+  return static_cast<EasyHandle*>(handle)->transfer->fail_without_memory();
 }
 
 std::size_t Transfer::fail_without_memory() {
@@ -224,6 +238,8 @@ void Transfer::supply_refused_coding() {
 
 void Transfer::arm_stage(Stage stage) {
   stage_ = stage;
+  if (stage == Stage::over) return deadline_.disarm();
+  const TimePoint now = loop_.driven_now();
   std::chrono::milliseconds time{0};
   switch (stage) {
     case Stage::connecting:
@@ -234,7 +250,7 @@ void Transfer::arm_stage(Stage stage) {
       break;
     case Stage::body:
       time = reader_.body_is_diagnostic() ? request_.times.diagnostic : idle_;
-      last_progress_ = loop_.driven_now();
+      last_progress_ = now;
       break;
     case Stage::draining:
       time = drain_time_;
@@ -246,7 +262,7 @@ void Transfer::arm_stage(Stage stage) {
   if (time.count() == 0) {
     deadline_.disarm();
   } else {
-    deadline_.arm(after(loop_.driven_now(), time));
+    deadline_.arm(after(now, time));
   }
 }
 
@@ -319,7 +335,7 @@ void Transfer::abandon() {
 
 void Transfer::report_outcome() {
   TransferOwner* owner = std::exchange(owner_, nullptr);
-  ReadOutcome outcome = *reader_.outcome();
+  ReadOutcome outcome = reader_.take_outcome();
   // A reply to a notification may take as long as any diagnostic.
   drain_time_ = outcome.kind == ReadOutcome::Kind::accepted
                     ? std::max(request_.times.diagnostic, default_drain_time)

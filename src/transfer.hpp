@@ -2,6 +2,7 @@
 // libcurl's easy interface is here. Loop context throughout.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "event_loop.hpp"
 #include "handle_pool.hpp"
 #include "response_reader.hpp"
+#include "url.hpp"
 
 namespace mcphttp {
 
@@ -37,9 +39,10 @@ bool can_speak_http2() noexcept;
 
 struct TransferRequest {
   std::string method;
-  std::string url;
-  // Complete "Name: value" lines, checked: those of every request of the kind, and its own.
-  HeaderLines usual_header_lines;
+  std::shared_ptr<const http::Target> target;
+  // Complete "Name: value" lines, checked: those of every request of the kind, and of its session
+  // (null: none), and its own.
+  std::array<HeaderLines, 2> shared_header_lines;
   std::vector<std::string> own_header_lines;
   std::shared_ptr<const std::string> body;  // nullptr for none
   ReaderContext context;
@@ -101,10 +104,11 @@ class Transfer final : public CompletionListener, public std::enable_shared_from
     over,
   };
 
-  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
-  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
-  static int on_request_ready(void* self, char*, char*, int, int);
-  static curl_socket_t on_open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* handle);
+  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* handle);
+  static int on_request_ready(void* handle, char*, char*, int, int);
+  static curl_socket_t on_open_socket(void* loop, curlsocktype purpose, curl_sockaddr* address);
+  static int on_close_socket(void* loop, curl_socket_t socket);
   void on_complete(CURLcode code) override;
   void on_loop_end() override { close(); }
 

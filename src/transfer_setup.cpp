@@ -6,6 +6,8 @@
 namespace mcphttp {
 namespace {
 
+constexpr std::size_t usual_header_lines = 8;
+
 constexpr long receive_buffer = 64L * 1024;
 
 // libcurl's own connect timer must not come before ours; 0 would mean its default.
@@ -30,10 +32,8 @@ bool Transfer::configure() {
   easy_ = handle_->curl;
   if (easy_ == nullptr) return false;
   if (is_new) configure_handle();
+  handle_->transfer = this;
   curl_easy_setopt(easy_, CURLOPT_PRIVATE, static_cast<CompletionListener*>(this));
-  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
   return configure_request();
 }
 
@@ -45,7 +45,13 @@ void Transfer::configure_handle() {
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
   curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Transfer::on_request_ready);
+  for (const CURLoption whose : {CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA})
+    curl_easy_setopt(easy_, whose, handle_.get());
   curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_open_socket);
+  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETFUNCTION, &Transfer::on_close_socket);
+  // Those are called for a connection, which outlives the handle but not the loop.
+  for (const CURLoption whose : {CURLOPT_OPENSOCKETDATA, CURLOPT_CLOSESOCKETDATA})
+    curl_easy_setopt(easy_, whose, &loop_);
   configure_connection();
 }
 
@@ -82,7 +88,7 @@ void Transfer::configure_connection() {
 void Transfer::configure_http_version() {
   long version = CURL_HTTP_VERSION_1_1;
   if (request_.http2) {
-    const bool is_secure = request_.url.compare(0, 6, "https:") == 0;
+    const bool is_secure = request_.target->url().scheme == "https";
     version = is_secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
   }
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, version);
@@ -91,7 +97,7 @@ void Transfer::configure_http_version() {
 }
 
 bool Transfer::configure_request() {
-  curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
+  handle_->aim_at(request_.target);
   curl_easy_setopt(easy_, CURLOPT_MAXAGE_CONN,
                    static_cast<long>(request_.max_connection_idle.count()));
   configure_http_version();
@@ -102,7 +108,7 @@ bool Transfer::configure_request() {
     curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.http2 ? 0L : 1L);
   } else if (request_.method == "HEAD") {
     curl_easy_setopt(easy_, CURLOPT_NOBODY, 1L);
-  } else {
+  } else if (request_.method != "POST") {  // which the body will make it
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
   if (request_.body != nullptr) {
@@ -116,13 +122,15 @@ bool Transfer::configure_request() {
 
 // libcurl reads its list of lines and never writes to it, so that they need not be copied.
 void Transfer::list_header_lines() {
-  const std::vector<std::string>& own = request_.own_header_lines;
-  header_list_.reserve(request_.usual_header_lines->size() + own.size());
-  for (const auto* lines : {request_.usual_header_lines.get(), &own}) {
-    for (const std::string& line : *lines) {
+  const auto add = [this](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
       header_list_.push_back({const_cast<char*>(line.c_str()), nullptr});
-    }
+  };
+  header_list_.reserve(usual_header_lines);
+  for (const HeaderLines& lines : request_.shared_header_lines) {
+    if (lines != nullptr) add(*lines);
   }
+  add(request_.own_header_lines);
   for (std::size_t i = 1; i < header_list_.size(); ++i) header_list_[i - 1].next = &header_list_[i];
 }
 

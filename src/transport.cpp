@@ -38,7 +38,7 @@ constexpr std::chrono::seconds idempotent_connection_idle{118};
 
 Transport::State::State(TransportOptions checked, http::Url parsed, std::shared_ptr<LoopCore> on)
     : options(std::make_shared<const TransportOptions>(std::move(checked))),
-      url(std::move(parsed)),
+      target(std::make_shared<const http::Target>(std::move(parsed))),
       loop(std::move(on)),
       endpoint(std::make_shared<Endpoint>()),
       worker(std::make_shared<Worker>(options->executor)),
@@ -98,7 +98,7 @@ ExchangeRequest Transport::State::make_request(std::string method, Awaits awaits
                                                const Timeouts& times) const {
   ExchangeRequest request;
   request.method = std::move(method);
-  request.url = url;
+  request.target = target;
   request.context.awaits = awaits;
   request.context.session_in_use = !session.id.empty();
   request.context.limits = options->limits;
@@ -142,7 +142,13 @@ Result<ExchangeRequest> Transport::State::prepare_post(std::string json,
 
 Result<ExchangeRequest> Transport::State::prepare_message(const Outgoing& message,
                                                           const SendOptions& send) const {
-  if (auto error = check_send(send, *options, url)) return tl::unexpected(std::move(*error));
+  if (auto error = check_send(send, *options, target->url()))
+    return tl::unexpected(std::move(*error));
+  return prepare_checked(message, send);
+}
+
+ExchangeRequest Transport::State::prepare_checked(const Outgoing& message,
+                                                  const SendOptions& send) const {
   const bool is_request = message.kind == Message::Kind::request;
   const bool is_initialize = is_request && message.method == "initialize";
   // A handshake begins a session and so belongs to none.
@@ -171,7 +177,8 @@ Result<ExchangeRequest> Transport::State::prepare_message(const Outgoing& messag
 }
 
 Result<ExchangeRequest> Transport::State::prepare_stream(const StreamOptions& stream) const {
-  if (auto error = check_send(stream.send, *options, url)) return tl::unexpected(std::move(*error));
+  if (auto error = check_send(stream.send, *options, target->url()))
+    return tl::unexpected(std::move(*error));
   if (!http::is_field_value(stream.last_event_id)) {
     return tl::unexpected(
         usage_error(ErrorCode::invalid_argument, "last_event_id: has a forbidden character"));
@@ -212,12 +219,23 @@ std::shared_ptr<Inbox> Transport::State::open(std::shared_ptr<ResponseHandler> h
                                               Inbox::Handler kind) {
   auto inbox = std::make_shared<Inbox>(loop, options, std::move(handler), kind);
   const std::lock_guard lock(mutex_);
-  if (inboxes_.size() >= prune_at_) {
-    std::erase_if(inboxes_, [](const auto& weak) { return weak.expired(); });
-    prune_at_ = std::max<std::size_t>(64, inboxes_.size() * 2);
-  }
+  forget_ended();
   inboxes_.push_back(inbox);
   return inbox;
+}
+
+// Two are looked at for each one that comes, in turn: so there are never many, and the memory that
+// they hold is soon used again.
+void Transport::State::forget_ended() {
+  for (int looks = 0; looks < 2 && !inboxes_.empty(); ++looks) {
+    if (next_look_ >= inboxes_.size()) next_look_ = 0;
+    if (inboxes_[next_look_].expired()) {
+      std::swap(inboxes_[next_look_], inboxes_.back());
+      inboxes_.pop_back();
+    } else {
+      ++next_look_;
+    }
+  }
 }
 
 void Transport::State::launch(const std::shared_ptr<Inbox>& inbox,

@@ -53,12 +53,13 @@ struct Transport::State {
   void close_all();
 
   const std::shared_ptr<const TransportOptions> options;
-  const http::Url url;
+  const std::shared_ptr<const http::Target> target;
   const std::shared_ptr<LoopCore> loop;
   const std::shared_ptr<Endpoint> endpoint;
   const std::shared_ptr<Worker> worker;
 
  private:
+  ExchangeRequest prepare_checked(const Outgoing& message, const SendOptions& send) const;
   ExchangeRequest make_request(std::string method, Awaits awaits, Session::Snapshot session,
                                const SendOptions& send, const Timeouts& times) const;
   // The lines of every request of a kind, which begin with `first`.
@@ -67,12 +68,14 @@ struct Transport::State {
   // Every field set. `is_request`: a JSON-RPC request is sent, whose answer may take long.
   Timeouts times_of(bool is_request, const Timeouts& over) const;
 
+  void forget_ended();  // lock held
+
   const HeaderLines post_lines_;
   const HeaderLines stream_lines_;
 
   std::mutex mutex_;
   std::vector<std::weak_ptr<Inbox>> inboxes_;  // guarded; with a tail of ended ones
-  std::size_t prune_at_ = 64;                  // guarded
+  std::size_t next_look_ = 0;                  // guarded
   bool closing_ = false;                       // guarded
 };
 

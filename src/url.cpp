@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "http_fields.hpp"
@@ -177,6 +178,14 @@ Result<std::string> parse_proxy_host(std::string_view text) {
   }
   return to_lower(part(handle.get(), CURLUPART_HOST));
 }
+
+Target::Target(Url url) : url_(std::move(url)), text_(to_string(url_)), parsed_(curl_url()) {
+  const bool is_parsed =
+      parsed_ && curl_url_set(parsed_.get(), CURLUPART_URL, text_.c_str(), 0) == CURLUE_OK;
+  if (!is_parsed) throw std::bad_alloc();
+}
+
+void Target::Deleter::operator()(Curl_URL* url) const noexcept { curl_url_cleanup(url); }
 
 std::string to_string(const Url& url) { return authority(url) + url.path_and_query; }
 

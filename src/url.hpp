@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <mcphttp/error.hpp>
+
+struct Curl_URL;  // CURLU
 
 namespace mcphttp::http {
 
@@ -29,6 +32,28 @@ struct Url {
 // outside 1 to 65535; for any byte that is not visible ASCII (RFC 3986 section 2), and for a
 // backslash, which parsers disagree about. Fails with out_of_memory if libcurl has none.
 Result<Url> parse_url(std::string_view text);
+
+// Where requests go: a URL, and what libcurl makes of it, which would otherwise be done for each
+// transfer. Immutable: any thread.
+class Target {
+ public:
+  // `url` is from parse_url(). Throws std::bad_alloc.
+  explicit Target(Url url);
+
+  const Url& url() const noexcept { return url_; }
+  const std::string& text() const noexcept { return text_; }
+  // For CURLOPT_CURLU; libcurl only reads it. Lives as long as this.
+  Curl_URL* parsed() const noexcept { return parsed_.get(); }
+
+ private:
+  struct Deleter {
+    void operator()(Curl_URL* url) const noexcept;
+  };
+
+  const Url url_;
+  const std::string text_;
+  const std::unique_ptr<Curl_URL, Deleter> parsed_;
+};
 
 // The host of a proxy as libcurl will read it, as in Url. Fails with invalid_argument, in words
 // that do not repeat `text` (it may hold a password), where libcurl would refuse it, or connect

@@ -30,7 +30,8 @@ Message agreeing_on(const std::string& version) {
 }
 
 std::vector<std::string> lines_of(const Session& session) {
-  return Session::header_lines(session.snapshot());
+  const auto lines = session.snapshot().header_lines;
+  return lines != nullptr ? *lines : std::vector<std::string>();
 }
 
 }  // namespace

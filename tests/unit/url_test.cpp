@@ -51,6 +51,8 @@ TEST_CASE("a URL is taken apart and put together again") {
   CHECK(url.path_and_query == c.url.path_and_query);
   CHECK(to_string(url) == c.again);
   CHECK(parsed(c.again) == url);
+  CHECK(Target(url).text() == c.again);
+  CHECK(Target(url).parsed() != nullptr);
 }
 
 TEST_CASE("an unfit URL is refused with the reason, which does not repeat it") {
