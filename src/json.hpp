@@ -147,6 +147,38 @@ class RootSink {
   ~RootSink() = default;
 };
 
+// The arrays and objects that are open, the innermost last: a bit for each.
+class OpenContainers {
+ public:
+  std::size_t depth() const noexcept { return depth_; }
+  // Of the innermost.
+  bool in_object() const noexcept { return (inner_ & 1U) != 0; }
+
+  // Throws std::bad_alloc.
+  void push(bool is_object) {
+    if (depth_ % word_size == 0 && depth_ != 0) outer_.push_back(inner_);
+    inner_ = inner_ << 1U | (is_object ? 1U : 0U);
+    ++depth_;
+  }
+  void pop() noexcept {
+    --depth_;
+    inner_ >>= 1U;
+    if (depth_ % word_size != 0 || depth_ == 0) return;
+    inner_ = outer_.back();
+    outer_.pop_back();
+  }
+  void clear() noexcept {
+    outer_.clear();
+    depth_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t word_size = 64;
+  std::size_t depth_ = 0;
+  std::uint64_t inner_ = 0;  // of the innermost 1 to 64
+  std::vector<std::uint64_t> outer_;
+};
+
 // Checks JSON texts in one pass, without a copy or an index of them; keeps nothing but a stack of
 // bits, one for each level of nesting. Thread-compatible.
 class Checker {
@@ -164,7 +196,7 @@ class Checker {
                       std::size_t free_levels = 0) noexcept;
 
  private:
-  std::vector<bool> open_;
+  OpenContainers open_;
 };
 
 // Succeeds if `text` is one JSON object within `max_depth`, of which what will stand around it

@@ -38,9 +38,7 @@ bool is_space(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c 
 // whether the text is over before it looks at the next byte.
 class Walk {
  public:
-  // `open`: scratch memory.
-  Walk(std::string_view text, std::size_t max_depth, RootSink* sink,
-       std::vector<bool>& open) noexcept
+  Walk(std::string_view text, std::size_t max_depth, RootSink* sink, OpenContainers& open) noexcept
       : at_(text.data()),
         end_(text.data() + text.size()),
         max_depth_(max_depth),
@@ -49,39 +47,44 @@ class Walk {
     open_.clear();
   }
 
-  Fault run() {
-    if (begin_value()) {
-      while (!open_.empty() && step()) {
-      }
-      if (!fault_.code) {
-        skip_space();
-        if (at_ < end_) fail("something follows the value");
-      }
+  // In one piece, so that the position stays in a register.
+  [[gnu::flatten]] Fault run() {
+    while (begin_value() && go_to_next_value()) {
+    }
+    if (!fault_.code) {
+      skip_space();
+      if (at_ < end_) fail("something follows the value");
     }
     return fault_;
   }
 
  private:
-  // The end of the container, or its next value.
-  bool step() {
-    const bool is_first = std::exchange(just_opened_, false);
-    skip_space();
-    if (*at_ == (in_object_ ? '}' : ']')) return close();
-    if (!is_first) {
-      if (*at_ != ',') return fail("a comma or a closing bracket is missing");
-      ++at_;
+  // Closes what ends before it. False also if the root has ended.
+  bool go_to_next_value() {
+    while (open_.depth() != 0) {
+      const bool is_first = std::exchange(just_opened_, false);
       skip_space();
+      if (*at_ == (open_.in_object() ? '}' : ']')) {
+        close();
+        continue;
+      }
+      if (!is_first) {
+        if (*at_ != ',') return fail("a comma or a closing bracket is missing");
+        ++at_;
+        skip_space();
+      }
+      if (open_.in_object() && !take_name()) return false;
+      if (open_.depth() == 1) root_value_ = at_;
+      return true;
     }
-    if (in_object_ && !take_name()) return false;
-    if (open_.size() == 1) root_value_ = at_;
-    return begin_value();
+    return false;
   }
 
   bool take_name() {
     if (*at_ != '"') return fail("a name is missing");
     const char* const begin = at_ + 1;
     if (!take_string()) return false;
-    if (open_.size() == 1)
+    if (open_.depth() == 1)
       root_name_ = RawString(std::string_view(begin, static_cast<std::size_t>(at_ - begin) - 1));
     skip_space();
     if (*at_ != ':') return fail("a colon is missing");
@@ -111,30 +114,28 @@ class Walk {
   }
 
   bool open(bool is_object) {
-    if (open_.size() >= max_depth_) {
+    if (open_.depth() >= max_depth_) {
       fault_ = {ErrorCode::json_too_deep, "", at_};
       return false;
     }
     ++at_;
-    open_.push_back(is_object);
-    in_object_ = is_object;
+    open_.push(is_object);
     just_opened_ = true;
     return true;
   }
 
-  bool close() {
+  void close() {
     ++at_;
-    open_.pop_back();
-    if (open_.empty()) return true;
-    in_object_ = open_.back();
-    return end_value();
+    open_.pop();
+    just_opened_ = false;
+    end_value();
   }
 
   // What stands at the top level is reported as soon as it is complete.
   bool end_value() {
-    if (open_.size() != 1 || sink_ == nullptr) return true;
+    if (open_.depth() != 1 || sink_ == nullptr) return true;
     const Value value(std::string_view(root_value_, static_cast<std::size_t>(at_ - root_value_)));
-    if (in_object_) {
+    if (open_.in_object()) {
       sink_->on_member(root_name_, value);
     } else {
       sink_->on_element(value);
@@ -228,8 +229,7 @@ class Walk {
   const char* const end_;
   const std::size_t max_depth_;
   RootSink* const sink_;
-  std::vector<bool>& open_;  // true: an object
-  bool in_object_ = false;
+  OpenContainers& open_;
   bool just_opened_ = false;
   RawString root_name_;  // of the member of the root being visited
   const char* root_value_ = nullptr;

@@ -345,6 +345,40 @@ TEST_CASE("depth counts open arrays and objects") {
   CHECK(verdict("[[],[],[[]],{\"a\":{}}]", 3) == passed);
 }
 
+TEST_CASE("each bracket must close what is innermost, at any depth") {
+  constexpr std::size_t depth = 200;
+  // Arrays and objects in an order that does not repeat itself every 64 levels.
+  const auto is_object = [](std::size_t level) { return level % 3 == 0 || level % 7 == 2; };
+  std::string open;
+  std::string close;
+  for (std::size_t level = 0; level < depth; ++level) {
+    open += is_object(level) ? R"({"":)" : "[";
+    close.insert(close.begin(), is_object(level) ? '}' : ']');
+  }
+  CHECK(verdict(open + "1" + close, depth) == passed);
+  for (char& bracket : close) {
+    const char right = std::exchange(bracket, bracket == '}' ? ']' : '}');
+    CHECK(verdict(open + "1" + close, depth) == ErrorCode::malformed_json);
+    bracket = right;
+  }
+}
+
+TEST_CASE("what ends or spoils a string is found wherever it stands") {
+  for (std::size_t size = 0; size < 300; ++size) {
+    CAPTURE(size);
+    const std::string plain(size, 'x');
+    const std::string rest(130, 'y');
+    CHECK(verdict('"' + plain + '"') == passed);
+    CHECK(verdict('"' + plain + "\\n" + rest + '"') == passed);
+    CHECK(verdict('"' + plain + "\xC3\xA9" + rest + '"') == passed);
+    CHECK(verdict('"' + plain + '"' + rest + '"') == ErrorCode::malformed_json);
+    CHECK(verdict('"' + plain + '\x1F' + rest + '"') == ErrorCode::malformed_json);
+    CHECK(verdict('"' + plain + '\0' + rest + '"') == ErrorCode::malformed_json);
+    CHECK(verdict('"' + plain + "\\x" + rest + '"') == ErrorCode::malformed_json);
+    CHECK(verdict('"' + plain) == ErrorCode::malformed_json);
+  }
+}
+
 TEST_CASE("a million open brackets are refused quickly") {
   CHECK(verdict(nested(1000000, "[", "]")) == ErrorCode::json_too_deep);
   CHECK(verdict(nested(1000000, "{\"a\":", "}")) == ErrorCode::json_too_deep);
