@@ -1,51 +1,16 @@
-// What an application sees of a server: handshake, lists, tools, progress, results and refusals.
-#include <memory>
+// What an application sees of a server: handshake, tools, progress, results and refusals.
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include <nlohmann/json.hpp>
-
-#include "helpers.hpp"
+#include "mcp_server.hpp"
 
 using namespace mcphttp;
 using namespace mcphttp::test;
-using namespace std::chrono_literals;
-using Json = nlohmann::json;
 
 namespace {
-
-constexpr std::string_view initialize_result =
-    R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},)"
-    R"("serverInfo":{"name":"scripted","version":"1.2"},"instructions":"be kind"})";
-
-// An MCP server: the handshake, and beside it the methods given.
-ScriptedServer::Handler mcp_server(Methods methods) {
-  return [methods = std::move(methods)](Connection& connection, const Request& request) {
-    const std::string method = method_of(request);
-    const auto found = methods.find(method);
-    if (found != methods.end()) return found->second(connection, request);
-    if (method == "initialize") return answer_json(connection, request, initialize_result);
-    if (id_of(request) == "null") return accept_message(connection);
-    connection.write_response(200, {{"Content-Type", "application/json"}},
-                              R"({"jsonrpc":"2.0","id":)" + id_of(request) +
-                                  R"(,"error":{"code":-32601,"message":"no such method"}})");
-  };
-}
-
-ClientOptions client_options(const ScriptedServer& server) {
-  ClientOptions options;
-  options.url = server.url();
-  options.era = Era::legacy;  // the requests are counted: no question about the era before them
-  options.client_info = {"tester", "3.1"};
-  return options;
-}
-
-Client connect(const ScriptedServer& server) { return test::connect(client_options(server)); }
-
-Json body_of(const Request& request) { return Json::parse(request.body); }
 
 // Progress of this call and of another, a notification, and the result.
 void report_progress(Connection& connection, const Request& request) {
@@ -147,127 +112,6 @@ TEST_CASE("a handshake is answered by an event stream as well") {
   CHECK(client.request("ping", ""));
 }
 
-// --- Lists
-
-TEST_CASE("tools are listed over all pages, in order and with all their parts") {
-  ScriptedServer server(mcp_server(
-      {{"tools/list", [](Connection& connection, const Request& request) {
-          const Json body = body_of(request);
-          if (!body.contains("params")) {
-            return answer_json(
-                connection, request,
-                R"({"tools":[{"name":"a","title":"A","description":"first",)"
-                R"("inputSchema":{"type":"object"},"outputSchema":{"type":"string"},)"
-                R"("annotations":{"readOnlyHint":true}}],"nextCursor":"p\"2"})");
-          }
-          if (body["params"]["cursor"] == "p\"2") {
-            return answer_json(connection, request, R"({"tools":[],"nextCursor":"3"})");
-          }
-          answer_json(connection, request, R"({"tools":[{"name":"b","inputSchema":{}}]})");
-        }}}));
-  Client client = connect(server);
-  auto tools = client.list_tools();
-  REQUIRE(tools);
-  REQUIRE(tools->size() == 2);
-  const Tool& first = tools->front();
-  CHECK(first.name == "a");
-  CHECK(first.title == "A");
-  CHECK(first.description == "first");
-  CHECK(first.input_schema == R"({"type":"object"})");
-  CHECK(first.output_schema == R"({"type":"string"})");
-  CHECK(first.annotations == R"({"readOnlyHint":true})");
-  CHECK(Json::parse(first.json)["name"] == "a");
-  CHECK(tools->back().name == "b");
-  CHECK(tools->back().output_schema.empty());
-  CHECK(server.requests().size() == 5);
-}
-
-TEST_CASE("a list that does not end is list_too_large") {
-  struct Case {
-    std::string name;
-    bool cursor_repeats;
-    std::size_t max_pages;
-    std::size_t max_size;
-    std::size_t pages_read;
-    std::string detail;
-  };
-  const auto list = GENERATE(Case{"the same cursor", true, 1000, 1'000'000, 2, "cursor"},
-                             Case{"too many pages", false, 5, 1'000'000, 5, "max_list_pages (5)"},
-                             Case{"too many bytes", false, 1000, 200, 6, "max_list_size (200"},
-                             Case{"no page at all", false, 0, 200, 0, "max_list_pages (0)"});
-  INFO(list.name);
-  std::atomic<int> page{0};
-  ScriptedServer server(mcp_server(
-      {{"tools/list",
-        [&, repeats = list.cursor_repeats](Connection& connection, const Request& request) {
-          const int cursor = repeats ? 1 : 100 + page++;
-          answer_json(connection, request,
-                      R"({"tools":[],"nextCursor":"page-)" + std::to_string(cursor) + "\"}");
-        }}}));
-  auto options = client_options(server);
-  options.limits.max_list_pages = list.max_pages;
-  options.limits.max_list_size = list.max_size;
-  Client client = connect(options);
-  auto tools = client.list_tools();
-  REQUIRE_FALSE(tools);
-  CHECK(code_of(tools) == ErrorCode::list_too_large);
-  CHECK(tools.error().detail.find(list.detail) != std::string::npos);
-  CHECK(server.requests().size() - 2 == list.pages_read);
-}
-
-TEST_CASE("an element of a list or of a typed result counts 256 bytes beside its text") {
-  struct Case {
-    std::string method;
-    std::string result;
-    std::optional<ErrorCode> (*use)(Client&);
-    ErrorCode code;
-  };
-  const auto listed = GENERATE(
-      Case{"tools/list", R"({"tools":[{},{},{}]})",
-           [](Client& client) { return code_of(client.list_tools()); }, ErrorCode::list_too_large},
-      Case{"tools/call", R"({"content":[{},{},{}]})",
-           [](Client& client) { return code_of(client.call_tool("t", "")); },
-           ErrorCode::json_too_large},
-      Case{"resources/read", R"({"contents":[{},{},{}]})",
-           [](Client& client) { return code_of(client.read_resource("a:b")); },
-           ErrorCode::json_too_large},
-      Case{"prompts/get", R"({"messages":[{},{},{}]})",
-           [](Client& client) { return code_of(client.get_prompt("p", "")); },
-           ErrorCode::json_too_large},
-      Case{"completion/complete", R"({"completion":{"values":["","",""]}})",
-           [](Client& client) { return code_of(client.complete("{}", "a", "")); },
-           ErrorCode::json_too_large});
-  const std::size_t over = GENERATE(0U, 1U);
-  CAPTURE(listed.method, over);
-  const std::size_t limit = listed.result.size() + 3 * 256 - over;
-  ScriptedServer server(mcp_server({{listed.method, answers(listed.result)}}));
-  auto options = client_options(server);
-  options.limits.max_list_size = limit;
-  options.limits.max_json_response_size = limit;
-  options.limits.max_sse_event_size = 0;
-  Client client = connect(options);
-  CHECK(listed.use(client) == (over == 0 ? std::nullopt : std::optional(listed.code)));
-}
-
-TEST_CASE("a list is asked for once more when its connection dies, a tool call is not") {
-  std::atomic<int> lists{0};
-  ScriptedServer server(mcp_server(
-      {{"tools/list",
-        [&](Connection& connection, const Request& request) {
-          if (lists++ == 0) return connection.reset();
-          answer_json(connection, request, R"({"tools":[]})");
-        }},
-       {"tools/call", [](Connection& connection, const Request&) { connection.reset(); }}}));
-  Client client = connect(server);
-  CHECK(client.list_tools());
-  CHECK(lists == 2);
-  auto called = client.call_tool("t", "");
-  REQUIRE_FALSE(called);
-  CHECK(called.error().code == ErrorCode::connection_lost);
-  CHECK(called.error().delivery == Delivery::unknown);
-  CHECK(server.requests().size() == 5);
-}
-
 // --- Tools
 
 TEST_CASE("a tool's result comes with all its content") {
@@ -334,106 +178,6 @@ TEST_CASE("a JSON-RPC error is rpc_error with its code, message and data") {
   CHECK(called.error().http_status == 200);
 }
 
-TEST_CASE("arguments that are no JSON object are refused and nothing is sent") {
-  ScriptedServer server(mcp_server({}));
-  Client client = connect(server);
-  const auto arguments =
-      GENERATE(as<std::string>(), "[]", "{", "1", "{\"a\":1} {}", "{\"a\":\"\xFF\"}");
-  INFO(arguments);
-  CHECK(client.call_tool("t", arguments).error().code == ErrorCode::invalid_argument);
-  CHECK(client.request("m", arguments).error().code == ErrorCode::invalid_argument);
-  CHECK(client.notify("m", arguments).error().code == ErrorCode::invalid_argument);
-  std::optional<ErrorCode> tool_code;
-  std::optional<ErrorCode> request_code;
-  Gate done;
-  const Call tool = client.start_tool("t", arguments, {}, [&](const Result<ToolResult>& outcome) {
-    tool_code = outcome.error().code;
-    done.open();
-  });
-  const Call request =
-      client.start_request("m", arguments, {}, [&](const Result<Message>& outcome) {
-        request_code = outcome.error().code;
-        done.open();
-      });
-  REQUIRE(done.wait_for(2));
-  CHECK(tool_code == ErrorCode::invalid_argument);
-  CHECK(request_code == ErrorCode::invalid_argument);
-  CHECK(server.requests().size() == 2);
-}
-
-TEST_CASE("the depth that is refused is the one that was set") {
-  ScriptedServer server(mcp_server({{"tools/call", answers(R"({"content":[]})")}}));
-  auto options = client_options(server);
-  options.limits.max_json_depth = 5;
-  Client client = connect(options);
-  CHECK(client.call_tool("t", R"({"a":{"b":[]}})"));
-  const auto refused = client.call_tool("t", R"({"a":{"b":[[]]}})");
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ErrorCode::invalid_argument);
-  CHECK(refused.error().detail ==
-        "arguments: max_json_depth (5) exceeded with the 2 levels around it");
-}
-
-TEST_CASE("text that is no UTF-8 is refused and nothing is sent") {
-  ScriptedServer server(mcp_server({}));
-  Client client = connect(server);
-  const std::string bad = "a\xFF";
-  const auto refused = [](const auto& outcome) {
-    REQUIRE_FALSE(outcome);
-    CHECK(outcome.error().code == ErrorCode::invalid_argument);
-    return outcome.error().detail;
-  };
-  CHECK(refused(client.call_tool(bad, "")) == "name: invalid UTF-8");
-  CHECK(refused(client.get_prompt(bad, "")) == "name: invalid UTF-8");
-  CHECK(refused(client.read_resource(bad)) == "uri: invalid UTF-8");
-  CHECK(refused(client.subscribe_resource(bad)) == "uri: invalid UTF-8");
-  CHECK(refused(client.unsubscribe_resource(bad)) == "uri: invalid UTF-8");
-  CHECK(refused(client.complete("{}", bad, "")) == "argument: invalid UTF-8");
-  CHECK(refused(client.complete("{}", "", bad)) == "value: invalid UTF-8");
-  CHECK(refused(client.request(bad, "")) == "method: invalid UTF-8");
-  CHECK(refused(client.notify(bad, "")) == "method: invalid UTF-8");
-  std::string details;
-  Gate done;
-  const auto note = [&](const auto& outcome) {
-    details += (outcome ? "done" : outcome.error().detail) + "; ";
-    done.open();
-  };
-  const Call tool = client.start_tool(bad, "", {}, note);
-  REQUIRE(done.wait_for(1));
-  const Call request = client.start_request(bad, "", {}, note);
-  REQUIRE(done.wait_for(2));
-  SubscriptionFilter filter;
-  filter.resource_subscriptions = {"a", bad};
-  SubscriptionOptions callbacks;
-  callbacks.on_end = [&](const SubscriptionEnd& end) {
-    details += end.error ? end.error->detail : "done";
-    done.open();
-  };
-  const Call subscription = client.subscribe(filter, std::move(callbacks));
-  REQUIRE(done.wait_for(3));
-  CHECK(details ==
-        "name: invalid UTF-8; method: invalid UTF-8; resource_subscriptions: invalid UTF-8");
-  auto options = client_options(server);
-  (GENERATE(false, true) ? options.client_info.name : options.client_info.version) = bad;
-  CHECK(refused(Client::connect(options)) == "client_info: invalid UTF-8");
-  CHECK(server.requests().size() == 2);
-}
-
-TEST_CASE("a log level is one of eight") {
-  ScriptedServer server(mcp_server({{"logging/setLevel", answers("{}")}}));
-  Client client = connect(server);
-  for (const char* level :
-       {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}) {
-    CHECK(client.set_log_level(level));
-  }
-  for (const char* level : {"bogus", "", "Debug", "debug "}) {
-    const auto refused = client.set_log_level(level);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::invalid_argument);
-  }
-  CHECK(server.requests().size() == 10);
-}
-
 TEST_CASE("a result that is no object is no result in typed form") {
   const auto text = GENERATE(as<std::string>(), "null", "[]", "7", R"("ok")");
   CAPTURE(text);
@@ -460,40 +204,6 @@ TEST_CASE("a result that is no object is no result in typed form") {
   const auto raw = client.request("tools/call", "");
   REQUIRE(raw);
   CHECK(raw->result() == text);
-}
-
-TEST_CASE("what cannot be asked for by its name or URI is left out of a list") {
-  const std::string elements = R"([7,null,{},{"name":7,"uri":7},{"name":"","uri":""},)"
-                               R"({"name":"n","uri":"a:b","uriTemplate":"t"}]})";
-  ScriptedServer server(
-      mcp_server({{"tools/list", answers(R"({"tools":)" + elements)},
-                  {"resources/list", answers(R"({"resources":)" + elements)},
-                  {"resources/templates/list", answers(R"({"resourceTemplates":)" + elements)},
-                  {"prompts/list", answers(R"({"prompts":)" + elements)}}));
-  auto options = client_options(server);
-  std::vector<std::string> warnings;
-  options.on_warning = [&](const Warning& warning) {
-    note_seen(warning);
-    CHECK(warning.kind == WarningKind::invalid_tool);
-    warnings.push_back(warning.text);
-  };
-  Client client = connect(options);
-  const auto tools = client.list_tools();
-  REQUIRE(tools);
-  REQUIRE(tools->size() == 1);
-  CHECK(tools->front().name == "n");
-  CHECK(warnings == std::vector<std::string>(5, "tool (nameless) left out: it has no name"));
-  CHECK(client.list_resources()->size() == 1);
-  CHECK(client.list_resource_templates()->size() == 1);
-  CHECK(client.list_prompts()->size() == 1);
-  CHECK(warnings.size() == 5);
-}
-
-TEST_CASE("names and methods are quoted as JSON asks for") {
-  ScriptedServer server(mcp_server({{"tools/call", answers(R"({"content":[]})")}}));
-  Client client = connect(server);
-  REQUIRE(client.call_tool("a\"b\\c\n", ""));
-  CHECK(body_of(server.requests().at(2))["params"]["name"] == "a\"b\\c\n");
 }
 
 // --- Progress and notifications
@@ -663,44 +373,6 @@ TEST_CASE("one client serves many threads at the same time") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(good == 120);
-}
-
-// --- Options
-
-TEST_CASE("options that break a rule are refused before anything is opened") {
-  ScriptedServer server(mcp_server({}));
-  struct Case {
-    std::string name;
-    std::function<void(ClientOptions&)> change;
-  };
-  const auto bad = GENERATE_REF(
-      Case{"no URL", [](ClientOptions& options) { options.url = ""; }},
-      Case{"user info", [](ClientOptions& options) { options.url = "http://a:b@127.0.0.1/"; }},
-      Case{"a fragment", [](ClientOptions& options) { options.url += "#x"; }},
-      Case{"another scheme", [](ClientOptions& options) { options.url = "ftp://127.0.0.1/"; }},
-      Case{"a bearer token in the open",
-           [](ClientOptions& options) {
-             options.url = "http://192.0.2.1/mcp";
-             options.bearer_token = "x";
-           }},
-      Case{"a header of ours",
-           [](ClientOptions& options) {
-             options.headers = {{"MCP-Protocol-Version", "1"}};
-           }},
-      Case{"a header of two lines",
-           [](ClientOptions& options) {
-             options.headers = {{"X-A", "b\nX-C: d"}};
-           }},
-      Case{"capabilities that are no object",
-           [](ClientOptions& options) { options.capabilities = "[]"; }},
-      Case{"a negative time", [](ClientOptions& options) { options.timeouts.connect = -1ms; }});
-  INFO(bad.name);
-  auto options = client_options(server);
-  bad.change(options);
-  auto client = Client::connect(options);
-  REQUIRE_FALSE(client);
-  CHECK(client.error().code == ErrorCode::invalid_argument);
-  CHECK(server.connections_accepted() == 0);
 }
 
 TEST_CASE("a call over a limit ends in a clear error, and the next call goes on") {

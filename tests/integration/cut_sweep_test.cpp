@@ -58,6 +58,7 @@ struct Answer {
   std::string bytes;
   std::size_t complete_at;  // from here on the answer is right
   std::set<ErrorCode> errors;
+  std::size_t slack = 0;  // bytes more that only some versions of libcurl want to see
 };
 
 std::vector<Answer> answers() {
@@ -85,8 +86,9 @@ std::vector<Answer> answers() {
        {connection_lost, malformed_json, body_truncated}},
       {"JSON in chunks, after a 1xx",
        chunked_json,
-       chunked_json.size() - 1,  // libcurl does not miss the very last LF
-       {connection_lost, body_truncated}},
+       chunked_json.size() - 1,  // libcurl 7.88 does not miss the very last LF
+       {connection_lost, body_truncated},
+       1},
       // Its last event is taken although the blank line is missing, see rule 1.
       {"events up to the close",
        events,
@@ -171,7 +173,7 @@ void check_outcome(const Outcome& outcome, const Answer& answer, std::size_t cut
     CAPTURE(to_string(*outcome.error));
     CHECK(answer.errors.count(*outcome.error) == 1);
     // A reset is seen as such where only an orderly end completes the body.
-    const bool had_all = cut >= answer.complete_at && end == End::fin;
+    const bool had_all = cut >= answer.complete_at + answer.slack && end == End::fin;
     CHECK_FALSE(had_all);
   } else {
     REQUIRE(outcome.answer);
