@@ -47,7 +47,8 @@ inline const char* find_string_stop(const char* at) noexcept {
   const __m128i backslash = _mm_set1_epi8('\\');
   const __m128i last_control = _mm_set1_epi8(0x1F);
   for (const char* const far = at + short_string;; at += sizeof(__m128i)) {
-    if (at == far && __builtin_cpu_supports("avx2") != 0) at = skip_plain_avx2(at);
+    // What is asked here is a look into memory.
+    if (at == far && static_cast<bool>(__builtin_cpu_supports("avx2"))) at = skip_plain_avx2(at);
     __m128i bytes;
     std::memcpy(&bytes, at, sizeof bytes);
     const __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes);

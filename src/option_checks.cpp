@@ -126,9 +126,10 @@ std::optional<Error> check_options(const TransportOptions& options, const http::
   if (options.max_redirects < 0) return invalid_argument("max_redirects: negative");
   if (!http::is_field_value(options.user_agent))
     return invalid_argument("user_agent: has a forbidden character");
-  if (options.unix_socket_path.size() > longest_socket_path)
+  if (options.unix_socket_path.size() > longest_socket_path) {
     return invalid_argument(
         fmt::format("unix_socket_path: longer than {} bytes", longest_socket_path));
+  }
   return std::nullopt;
 }
 
