@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mcphttp {
@@ -21,6 +22,11 @@ int to_milliseconds(std::optional<std::chrono::nanoseconds> timeout) noexcept {
 
 Descriptor make_epoll() { return {::epoll_create1(EPOLL_CLOEXEC), "epoll_create1"}; }
 Descriptor make_event() { return {::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"}; }
+
+std::uint64_t identity_of(int fd) noexcept {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
 
 void add_readable(int epoll, int fd) noexcept {
   epoll_event event{};
@@ -55,7 +61,8 @@ Poller::Poller() : epoll_(make_epoll()), wake_(make_event()) {
 void Poller::watch(int fd, bool readable, bool writable) noexcept {
   const auto events =
       static_cast<std::uint8_t>((readable ? EPOLLIN : 0U) | (writable ? EPOLLOUT : 0U));
-  Socket* const socket = find(fd);
+  if (readable) note_connected(fd);
+  Socket* const socket = find_connected(fd);
   if (socket == nullptr) return enter(fd, events);
   socket->wanted = events;
   if (events == 0 || events == socket->registered) return;
@@ -66,7 +73,7 @@ void Poller::watch(int fd, bool readable, bool writable) noexcept {
 void Poller::opened(int fd) {
   const auto index = static_cast<std::size_t>(fd);
   if (index >= sockets_.size()) sockets_.resize(index + 1);
-  sockets_[index] = {.is_open = true};
+  sockets_[index] = {.identity = identity_of(fd)};
 }
 
 void Poller::closing(int fd) noexcept {
@@ -76,9 +83,25 @@ void Poller::closing(int fd) noexcept {
   *socket = {};
 }
 
+// Unless it was closed unsaid, and the number is another's.
+void Poller::note_connected(int fd) noexcept {
+  Socket* const socket = find(fd);
+  if (socket == nullptr || socket->is_connected) return;
+  if (socket->identity == identity_of(fd)) {
+    socket->is_connected = true;
+  } else {
+    *socket = {};
+  }
+}
+
 Poller::Socket* Poller::find(int fd) noexcept {
   const auto index = static_cast<std::size_t>(fd);
-  return index < sockets_.size() && sockets_[index].is_open ? &sockets_[index] : nullptr;
+  return index < sockets_.size() && sockets_[index].identity != 0 ? &sockets_[index] : nullptr;
+}
+
+Poller::Socket* Poller::find_connected(int fd) noexcept {
+  Socket* const socket = find(fd);
+  return socket != nullptr && socket->is_connected ? socket : nullptr;
 }
 
 // What the kernel waits for from now on.
@@ -95,7 +118,7 @@ void Poller::enter(int fd, std::uint8_t events) noexcept {
 
 // If not, it was left with the kernel for too long.
 bool Poller::is_wanted(int fd) noexcept {
-  Socket* const socket = find(fd);
+  Socket* const socket = find_connected(fd);
   if (socket == nullptr || socket->wanted != 0) return true;
   if (socket->registered != 0) enter(fd, 0);
   socket->registered = 0;

@@ -48,9 +48,11 @@ class Poller {
 
   // Starts or changes what is waited for; both false: nothing.
   void watch(int fd, bool readable, bool writable) noexcept;
-  // A socket that closing() is said of before its number can be another's. What is no longer waited
-  // for then stays with the kernel until it has something to report: a kept connection is mostly
-  // wanted again before that, and each change is a system call. Throws std::bad_alloc.
+  // A socket of a connection. Once it is connected, and so has been waited for to be readable, it
+  // stays with the kernel when it is no longer waited for, until it has something to report: a kept
+  // connection is mostly wanted again before that, and each change is a system call. closing() must
+  // come before its number can be another's; libcurl 7.88 tells only of those that were connected.
+  // Throws std::bad_alloc.
   void opened(int fd);
   void closing(int fd) noexcept;
 
@@ -64,14 +66,16 @@ class Poller {
   bool has_more() const noexcept { return has_more_; }
 
  private:
-  // Of an open socket, as sets of epoll events.
   struct Socket {
-    bool is_open = false;
-    std::uint8_t wanted = 0;
-    std::uint8_t registered = 0;
+    std::uint64_t identity = 0;  // of no other socket, unlike its number; 0: none was opened
+    bool is_connected = false;
+    std::uint8_t wanted = 0;      // as epoll events
+    std::uint8_t registered = 0;  // while it is connected
   };
 
+  void note_connected(int fd) noexcept;
   Socket* find(int fd) noexcept;
+  Socket* find_connected(int fd) noexcept;
   void enter(int fd, std::uint8_t events) noexcept;
   bool is_wanted(int fd) noexcept;
 

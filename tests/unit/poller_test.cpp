@@ -98,6 +98,26 @@ TEST_CASE("the number of a closed socket is as good as new") {
   CHECK(readable(poller) == std::vector{number});
 }
 
+TEST_CASE("the number of a socket that was closed unsaid can be anybody's") {
+  Poller poller;
+  const Pair pair = connect();
+  const int number = pair.ours.fd();
+  poller.opened(number);
+  const bool was_connecting = GENERATE(true, false);
+  if (was_connecting) poller.watch(number, false, true);
+  for (int user = 0; user < 3; ++user) {
+    CAPTURE(user);
+    const Pair next = connect();
+    REQUIRE(::dup2(next.ours.fd(), number) == number);
+    poller.watch(number, true, false);
+    next.write();
+    CHECK(readable(poller) == std::vector{number});
+    // Another process may keep it from being closed: no more is heard of it all the same.
+    poller.watch(number, false, false);
+    CHECK(!is_awake(poller));
+  }
+}
+
 TEST_CASE("a closed socket that another process still has is no longer reported") {
   Poller poller;
   Pair pair = connect();
