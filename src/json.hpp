@@ -113,9 +113,10 @@ void Value::for_each_member(Visit visit) const {
   for (Cursor members(*this); members.next();) visit(members.name(), members.value());
 }
 
-// What find() gives for each of `count` names, in one pass over the members; what is absent leaves
-// its place in `found` as it is.
 inline constexpr std::size_t most_members = 16;
+
+// What find() gives for each of `count` names (at most that many), in one pass over the members;
+// what is absent leaves its place in `found` as it is.
 void find_members(Value object, const std::string_view* names, Value* found,
                   std::size_t count) noexcept;
 

@@ -77,6 +77,16 @@ ScriptedServer::Handler answers(std::string result) {
   };
 }
 
+ScriptedServer::Handler dispatch(Methods methods, ScriptedServer::Handler otherwise) {
+  return [methods = std::move(methods), otherwise = std::move(otherwise)](Connection& connection,
+                                                                          const Request& request) {
+    const auto found = methods.find(method_of(request));
+    if (found != methods.end()) return found->second(connection, request);
+    if (id_of(request) == "null") return accept_message(connection);
+    otherwise(connection, request);
+  };
+}
+
 ScriptedServer::Handler answers_after(std::string first) {
   return [first = std::move(first)](Connection& connection, const Request& request) {
     begin_stream(connection);

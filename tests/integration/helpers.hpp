@@ -55,6 +55,8 @@ void answer_json(Connection& connection, const Request& request, std::string_vie
 // One event in a chunked stream, its terminator right behind.
 void answer_events(Connection& connection, const Request& request, std::string_view result = "{}");
 void accept_message(Connection& connection);
+// Each message by its method; of the others requests as said, while notifications are accepted.
+ScriptedServer::Handler dispatch(Methods methods, ScriptedServer::Handler otherwise);
 // As one JSON message.
 ScriptedServer::Handler answers(std::string result);
 // As an event stream: an event of that data, then the result. The second form keeps the result back

@@ -19,16 +19,13 @@ inline constexpr std::string_view initialize_result =
 
 // An MCP server: the handshake, and beside it the methods given.
 inline ScriptedServer::Handler mcp_server(Methods methods) {
-  return [methods = std::move(methods)](Connection& connection, const Request& request) {
-    const std::string method = method_of(request);
-    const auto found = methods.find(method);
-    if (found != methods.end()) return found->second(connection, request);
-    if (method == "initialize") return answer_json(connection, request, initialize_result);
-    if (id_of(request) == "null") return accept_message(connection);
+  return dispatch(std::move(methods), [](Connection& connection, const Request& request) {
+    if (method_of(request) == "initialize")
+      return answer_json(connection, request, initialize_result);
     connection.write_response(200, {{"Content-Type", "application/json"}},
                               R"({"jsonrpc":"2.0","id":)" + id_of(request) +
                                   R"(,"error":{"code":-32601,"message":"no such method"}})");
-  };
+  });
 }
 
 inline ClientOptions client_options(const ScriptedServer& server) {

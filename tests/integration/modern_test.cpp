@@ -44,14 +44,11 @@ ScriptedServer::Handler page(int status, std::string body = "<html>no</html>") {
 
 // A modern server with the methods given; others succeed.
 ScriptedServer::Handler modern_server(Methods methods = {}) {
-  return [methods = std::move(methods)](Connection& connection, const Request& request) {
-    const std::string method = method_of(request);
-    const auto found = methods.find(method);
-    if (found != methods.end()) return found->second(connection, request);
-    if (method == "server/discover") return answer_json(connection, request, discovery);
-    if (id_of(request) == "null") return accept_message(connection);
-    answer_json(connection, request, R"({"resultType":"complete","content":[]})");
-  };
+  return dispatch(std::move(methods), [](Connection& connection, const Request& request) {
+    const bool asks_for_era = method_of(request) == "server/discover";
+    answer_json(connection, request,
+                asks_for_era ? discovery : R"({"resultType":"complete","content":[]})");
+  });
 }
 
 // A legacy server that answers server/discover so.
