@@ -329,6 +329,25 @@ TEST_CASE("an error quotes the head") {
   CHECK(error.delivery == Delivery::answered);
 }
 
+TEST_CASE("an error quotes a head that has been handed out, too") {
+  Reading reading(context_for());
+  reading.head(200,
+               "X-Other: x\r\nContent-Type: application/json\r\nRetry-After: 7\r\n"
+               "WWW-Authenticate: Basic\r\nLocation: /there\r\n");
+  REQUIRE(reading.sink.heads.size() == 1);
+  CHECK(reading.sink.heads[0].headers.size() == 5);
+  reading.reader.read_body("{");
+  reading.reader.finish();
+  REQUIRE(reading.reader.outcome());
+  const Error& error = reading.error();
+  CHECK(error.code == ErrorCode::malformed_json);
+  CHECK(error.http_status == 200);
+  CHECK(error.content_type == "application/json");
+  CHECK(error.retry_after == std::chrono::seconds(7));
+  CHECK(error.www_authenticate == "Basic");
+  CHECK(error.location == "/there");
+}
+
 TEST_CASE("delivery is answered for refusals by status, and else unknown") {
   struct DeliveryCase {
     int status;
